@@ -1,0 +1,33 @@
+/** One version of an assistant. Versions are events and never change. */
+export interface AssistantDefinition {
+  readonly assistantId: string;
+  readonly version: number;
+  readonly name: string;
+  readonly systemPrompt: string;
+  readonly model: ModelChoice;
+  /** In the order of their names: the same tools give the same bytes, whatever order they were registered in. */
+  readonly tools: readonly ToolDefinition[];
+  readonly locale: string;
+  readonly zone: string;
+}
+
+export interface ModelChoice {
+  readonly provider: 'openai' | 'anthropic' | 'simulated';
+  readonly name: string;
+  /** Tokens: the context window less the output reserve. */
+  readonly inputCap: number;
+  readonly maxOutputTokens: number;
+  /** Further fields of the request body (temperature, ...), sent as they are. */
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** A tool as the model is told of it: resolved when the version was made, so that it never changes under the version. */
+export interface ToolDefinition {
+  readonly type: 'builtin' | 'http' | 'mcp';
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, an object. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly effect: 'read' | 'write';
+  readonly approval: boolean;
+}

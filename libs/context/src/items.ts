@@ -1,0 +1,53 @@
+/** What an assembly is made of: the nodes of a context path, root first, with the texts that they sent and received. */
+
+/** Where a text stands: an event of a stream, and an RFC 6901 pointer into its content, which names a string. */
+export interface Source {
+  /** Left out for the conversation's own stream. */
+  readonly stream?: string;
+  readonly revision: number;
+  readonly pointer: string;
+}
+
+export interface SourcedText {
+  readonly text: string;
+  readonly source: Source;
+}
+
+export interface ToolResultItem {
+  readonly toolCallId: string;
+  readonly result: SourcedText;
+  readonly isError: boolean;
+  readonly synthetic?: string;
+}
+
+/** A tool call as its node received it: in the order of the response, with the provider's own id and the raw argument string. */
+export interface ToolCallItem {
+  readonly toolCallId: string;
+  readonly providerCallId: string;
+  readonly name: string;
+  readonly arguments: SourcedText;
+}
+
+export interface PathNode {
+  readonly nodeId: string;
+  readonly turnId: string;
+  readonly provider: string;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  /** Sent: results of the parent's calls in the order of the calls, then, in the first node of a turn, its question. */
+  readonly results: readonly ToolResultItem[];
+  readonly question: SourcedText | null;
+  /** Received; null unless the call succeeded. */
+  readonly received: ReceivedMessage | null;
+}
+
+export interface ReceivedMessage {
+  /** The provider's response as `CallSucceeded` keeps it, and that event's revision: renderers refer to the texts inside. */
+  readonly response: unknown;
+  readonly revision: number;
+  readonly items: readonly ReceivedItem[];
+}
+
+export type ReceivedItem =
+  | { readonly type: 'assistant'; readonly text: SourcedText }
+  | { readonly type: 'reasoning'; readonly text: SourcedText }
+  | ({ readonly type: 'tool_call' } & ToolCallItem);

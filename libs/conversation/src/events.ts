@@ -1,0 +1,160 @@
+/**
+ * The events of a conversation stream. `data` stands in the clear and holds routing only: ids, kinds, statuses, counts, keyed digests.
+ * `content` is sealed: whatever a person wrote, a model said or a tool returned. A shape that was stored is never edited: a new one is a
+ * new `schemaVersion` with an upcast and a golden file.
+ */
+
+export type TurnId = string;
+/** `<turnId>-<round>` for the nodes of a turn: whoever carries the turn on makes the same node. */
+export type NodeId = string;
+/** `<nodeId>-<index>`, index from 0. The provider's own id stays in the raw block. */
+export type ToolCallId = string;
+/** `<toolCallId>/<carrier>`: one execution of one call under one carrier. */
+export type RunId = string;
+/** A random token, made for one carry of one turn. */
+export type Carrier = string;
+
+export type TurnKind = 'ask' | 'edit' | 'regenerate';
+export type NodeKind = 'turn' | 'compaction' | 'transform' | 'extraction' | 'summary' | 'synthesis';
+export type ToolEffect = 'read' | 'write';
+
+/** Why an attempt or a call failed. The first eight are a provider's; the rest are ours. */
+export type FailureReason =
+  | 'context_overflow'
+  | 'rate_limited'
+  | 'overloaded'
+  | 'timeout'
+  | 'auth'
+  | 'invalid_request'
+  | 'cancelled'
+  | 'provider_error'
+  | 'interrupted'
+  | 'superseded'
+  | 'too_many_rounds'
+  | 'request_too_large'
+  | 'internal';
+
+/** Why a result does not come from a run of the tool. */
+export type SyntheticReason = 'interrupted' | 'not_started' | 'rejected' | 'expired' | 'invalid';
+export type ApprovalDecision = 'approve' | 'reject' | 'expired' | 'cancelled';
+export type HeadReason = 'turn' | 'failure' | 'edit' | 'regenerate' | 'switch' | 'compaction';
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** A tool call as `CallSucceeded` lists it in the clear. Its name is the model's own words where `invalid` is set, so it is left out there. */
+export interface ToolCallListing {
+  readonly toolCallId: ToolCallId;
+  /** The tool's name in the assistant's definition; `null` for a tool that the assistant does not have. */
+  readonly tool: string | null;
+  readonly effect: ToolEffect;
+  readonly approval: boolean;
+  /** Keyed digest of the raw argument string. */
+  readonly argumentsDigest: string;
+  /** Why it can't run: the tool is unknown, or its arguments do not fit its schema. */
+  readonly invalid?: 'unknown_tool' | 'invalid_arguments';
+}
+
+/** The key under which a command had its effect; names and digests are keyed hashes, since a caller's key may hold anything. */
+export interface CommandKey {
+  readonly name: string;
+  readonly digest: string;
+}
+
+interface Shapes {
+  ConversationStarted: {
+    data: {
+      assistantId: string;
+      assistantVersion: number;
+      subjectId: string;
+      zone: string;
+      whenBusy: 'refuse' | 'queue';
+    };
+    content: null;
+  };
+  TurnQueued: { data: { turnId: TurnId; assistantVersion: number; zone: string }; content: { question: string } };
+  TurnStarted: {
+    data: {
+      turnId: TurnId;
+      carrier: Carrier;
+      kind: TurnKind;
+      parent: NodeId | null;
+      /** The turn that was edited or regenerated. */
+      of?: TurnId;
+      assistantVersion: number;
+      /** The instant of the question, UTC, ISO 8601, and the zone in which its relative dates are read. */
+      at: string;
+      zone: string;
+    };
+    content: { question: string };
+  };
+  TurnTakenOver: { data: { turnId: TurnId; carrier: Carrier }; content: null };
+  CallRequested: {
+    data: {
+      nodeId: NodeId;
+      parent: NodeId | null;
+      kind: NodeKind;
+      turnId: TurnId;
+      /** From 1. */
+      round: number;
+      provider: string;
+      model: string;
+      /** Bytes of the request body. */
+      length: number;
+      exact: boolean;
+    };
+    /** The manifest and the new segments, spans, SHA-256, URL, headers: `libs/context` names the shape. The rules do not read it. */
+    content: unknown;
+  };
+  CallAttemptFailed: {
+    data: { nodeId: NodeId; reason: FailureReason; retryAfterMs?: number };
+    /** `partial`: text that had arrived. For the audit; it is not context. */
+    content: { detail: string; partial?: string } | null;
+  };
+  CallSucceeded: {
+    data: { nodeId: NodeId; toolCalls: readonly ToolCallListing[]; usage: Usage; stopReason: string };
+    /** The provider's response, put together from its stream. `libs/providers` names the shape. */
+    content: { response: unknown };
+  };
+  CallFailed: { data: { nodeId: NodeId; reason: FailureReason }; content: { detail: string; partial?: string } | null };
+  ToolApprovalRequested: {
+    data: { toolCallId: ToolCallId; argumentsDigest: string; expiresAt: string };
+    content: null;
+  };
+  ToolApprovalDecided: {
+    data: { toolCallId: ToolCallId; decision: ApprovalDecision; argumentsDigest?: string };
+    content: null;
+  };
+  ToolExecutionStarted: {
+    data: { toolCallId: ToolCallId; runId: RunId; carrier: Carrier; argumentsDigest: string };
+    content: null;
+  };
+  ToolExecuted: {
+    data: { toolCallId: ToolCallId; isError: boolean } & (
+      { runId: RunId; synthetic?: never } | { synthetic: SyntheticReason; runId?: never }
+    );
+    /** `text` is what the model reads; `display` is for the person alone. */
+    content: { text: string; display?: unknown };
+  };
+  TurnCompleted: { data: { turnId: TurnId }; content: null };
+  TurnFailed: { data: { turnId: TurnId; reason: FailureReason }; content: { detail: string } };
+  TurnCancelled: { data: { turnId: TurnId }; content: null };
+  HeadMoved: { data: { from: NodeId | null; to: NodeId; reason: HeadReason; turnId?: TurnId }; content: null };
+}
+
+export type ConversationEventType = keyof Shapes;
+
+export type EventOf<T extends ConversationEventType> = T extends ConversationEventType
+  ? {
+      readonly type: T;
+      readonly data: Readonly<Shapes[T]['data']>;
+      readonly content: Shapes[T]['content'];
+      readonly key?: CommandKey;
+    }
+  : never;
+
+/** An event as the rules make it and read it. `content` is null when the rules read a stored one: they never look inside. */
+export type ConversationEvent = EventOf<ConversationEventType>;

@@ -1,0 +1,41 @@
+import type { ToolDefinition } from '@palimpsest/assistant';
+
+/** What a tool gives back. A failure of the tool is a result too (`isError`), which the model reads. */
+export interface ToolResult {
+  readonly text: string;
+  readonly isError: boolean;
+  /** For the person alone; no model sees it. */
+  readonly display?: unknown;
+}
+
+export interface ToolRun {
+  /** Ours. A tool with an effect outside gets it as its idempotency key. */
+  readonly toolCallId: string;
+  readonly runId: string;
+  readonly tenantId: string;
+  readonly conversationId: string;
+  /** The model's raw argument string, valid against the tool's schema. */
+  readonly arguments: string;
+  readonly signal: AbortSignal;
+}
+
+/** A tool as the operator configured it. */
+export interface Tool {
+  /** What the model is told; the registry adds the type. */
+  readonly definition: ToolDefinition;
+  /** Milliseconds after which a run is aborted. */
+  readonly timeoutMs: number;
+  /** Never throws for what the tool did: that is a result. Throws only where the run could not be made at all. */
+  run(run: ToolRun): Promise<ToolResult>;
+}
+
+/** How an assistant refers to a tool: by name. What stands behind the name is the operator's. */
+export interface ToolReference {
+  readonly type: 'builtin' | 'http' | 'mcp';
+  readonly name: string;
+}
+
+export interface ToolRegistry {
+  /** Undefined where the operator has no such tool. */
+  find(reference: ToolReference): Promise<Tool | undefined>;
+}

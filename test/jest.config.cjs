@@ -1,0 +1,34 @@
+/** Jest on SWC. Kinds of tests by file name: .unit.spec (no I/O), .int.spec (real database), .e2e.spec (the real processes). */
+const common = {
+  rootDir: '..',
+  testEnvironment: 'node',
+  transform: { '^.+\\.ts$': '@swc/jest' },
+  moduleNameMapper: {
+    '^@palimpsest/([^/]+)/testing$': '<rootDir>/libs/$1/testing',
+    '^@palimpsest/([^/]+)/contract$': '<rootDir>/libs/$1/contract',
+    '^@palimpsest/([^/]+)$': '<rootDir>/libs/$1/src',
+  },
+  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+};
+
+module.exports = {
+  rootDir: '..',
+  projects: [
+    { ...common, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,test}/**/*.unit.spec.ts'] },
+    {
+      ...common,
+      displayName: 'int',
+      testMatch: ['<rootDir>/{apps,libs,test}/**/*.int.spec.ts'],
+      globalSetup: '<rootDir>/test/support/global-setup.cjs',
+      globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
+    },
+    {
+      ...common,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/test/**/*.e2e.spec.ts'],
+      globalSetup: '<rootDir>/test/support/global-setup.cjs',
+      globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
+    },
+  ],
+};
