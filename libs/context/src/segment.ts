@@ -36,3 +36,17 @@ export interface RenderedRequest {
   /** Calls without a result and results without a call that were left out. On a correct path: none. */
   readonly unpaired: number;
 }
+
+/** The text that goes on the wire for a piece. The rule is frozen: stored segments depend on it. */
+export function wireText(piece: Piece): string {
+  return piece.escape === 'json' ? JSON.stringify(piece.text).slice(1, -1) : piece.text;
+}
+
+const encoder = new TextEncoder();
+
+/** The UTF-8 bytes of a segment. */
+export function wireBytes(segment: Segment): Uint8Array {
+  let text = '';
+  for (const piece of segment) text += wireText(piece);
+  return encoder.encode(text);
+}

@@ -1,0 +1,193 @@
+import type { Escape, Piece, PieceKind, RenderedRequest, Segment } from './segment';
+import type { Source } from './items';
+
+/**
+ * What `CallRequested` seals. The request is the concatenation of the segments that `manifest` lists: ranges copied from earlier nodes and
+ * segments that are new here. So what a conversation stores grows with its new text, and a replay runs no renderer.
+ */
+export interface StoredRequest {
+  readonly manifest: readonly ManifestPart[];
+  readonly segments: readonly (readonly StoredPiece[])[];
+  /** Of the body, hex. Sealed, since a plain digest of a short text is no secret. */
+  readonly sha256: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sdk: string;
+}
+
+/** Half-open ranges of segments: `copy` counts in the whole request of that node, `own` in the segments that it stored, `here` in ours. */
+export type ManifestPart =
+  | { readonly copy: string; readonly from: number; readonly to: number }
+  | { readonly own: string; readonly from: number; readonly to: number }
+  | { readonly here: number; readonly to: number };
+
+/** A literal text of the frame is a bare string. */
+export type StoredPiece = string | StoredText;
+
+export interface StoredText {
+  readonly kind: PieceKind;
+  /** Left out where the text belongs to the node itself; null for what belongs to none. */
+  readonly node?: string | null;
+  readonly escape?: Escape;
+  readonly source?: Source;
+  /** Left out where it is read from `source`. */
+  readonly text?: string;
+}
+
+/** A segment of a request, and which node stored it at which place. */
+export interface PlacedSegment {
+  readonly owner: string;
+  readonly index: number;
+  readonly segment: Segment;
+}
+
+/** Texts shorter than this are cheaper written again than referred to. Characters. */
+export const SHORTEST_REFERENCE = 64;
+/** At every so manyth node the manifest is written in full, so that no replay follows a longer chain. */
+export const FULL_MANIFEST_EVERY = 64;
+
+/** What a piece is, without its text where an event holds that: equal identities are equal bytes. */
+function identity(piece: Piece): string {
+  const { kind, nodeId, escape = '', source } = piece;
+  const place = source ? `${source.stream ?? ''}@${source.revision}${source.pointer}` : `"${piece.text}`;
+  return `${kind}|${nodeId ?? ''}|${escape}|${place}`;
+}
+
+const identities = new WeakMap<Segment, string>();
+
+export function segmentIdentity(segment: Segment): string {
+  let known = identities.get(segment);
+  if (known === undefined) identities.set(segment, (known = segment.map(identity).join('\u0001')));
+  return known;
+}
+
+export interface PlannedManifest {
+  readonly manifest: readonly ManifestPart[];
+  /** The new segments. */
+  readonly fresh: readonly Segment[];
+  /** The whole request, in order. */
+  readonly placed: readonly PlacedSegment[];
+}
+
+/**
+ * Says where each segment of a request comes from. `base` is the request of the node before, or empty. `full`: name the owners instead of
+ * the node before.
+ */
+export function planManifest(
+  nodeId: string,
+  request: RenderedRequest,
+  base: { readonly nodeId: string; readonly placed: readonly PlacedSegment[] } | null,
+  full: boolean,
+): PlannedManifest {
+  const known = new Map<string, number>();
+  base?.placed.forEach(({ segment }, at) => known.set(segmentIdentity(segment), at));
+  const fresh: Segment[] = [];
+  const placed: PlacedSegment[] = [];
+  const parts: ManifestPart[] = [];
+  for (const segment of [request.head, ...request.messages, request.tail]) {
+    const at = known.get(segmentIdentity(segment));
+    const old = at === undefined ? undefined : base?.placed[at];
+    if (base === null || at === undefined || old === undefined) {
+      placed.push({ owner: nodeId, index: fresh.length, segment });
+      lengthen(parts, { here: fresh.length, to: fresh.length + 1 });
+      fresh.push(segment);
+    } else {
+      placed.push(old);
+      lengthen(
+        parts,
+        full ? { own: old.owner, from: old.index, to: old.index + 1 } : { copy: base.nodeId, from: at, to: at + 1 },
+      );
+    }
+  }
+  return { manifest: parts, fresh, placed };
+}
+
+/** Adds a range of one segment, to the last part where it goes on there. */
+function lengthen(parts: ManifestPart[], next: ManifestPart): void {
+  const last = parts.at(-1);
+  const goesOn =
+    last !== undefined &&
+    (('here' in last && 'here' in next && last.to === next.here) ||
+      ('copy' in last && 'copy' in next && last.copy === next.copy && last.to === next.from) ||
+      ('own' in last && 'own' in next && last.own === next.own && last.to === next.from));
+  if (goesOn) parts[parts.length - 1] = { ...last, to: next.to };
+  else parts.push(next);
+}
+
+/** A segment as it is stored: long texts that stand in the conversation's own stream are referred to. */
+export function storeSegment(nodeId: string, segment: Segment): readonly StoredPiece[] {
+  return segment.map((piece) => {
+    const { kind, text, escape, source } = piece;
+    if (kind === 'frame' && source === undefined && escape === undefined && piece.nodeId === nodeId) return text;
+    const referred = source !== undefined && source.stream === undefined && text.length >= SHORTEST_REFERENCE;
+    return {
+      kind,
+      ...(piece.nodeId === nodeId ? {} : { node: piece.nodeId }),
+      ...(escape === undefined ? {} : { escape }),
+      ...(source === undefined ? {} : { source }),
+      ...(referred ? {} : { text }),
+    };
+  });
+}
+
+/** The inverse of `storeSegment`; `lookUp` gives the text at a source. */
+export function restoreSegment(
+  owner: string,
+  pieces: readonly StoredPiece[],
+  lookUp: (source: Source) => string,
+): Segment {
+  return pieces.map((piece): Piece => {
+    if (typeof piece === 'string') return { kind: 'frame', text: piece, nodeId: owner };
+    const { kind, node, escape, source } = piece;
+    const text = piece.text ?? lookUp(source as Source);
+    return {
+      kind,
+      text,
+      nodeId: node === undefined ? owner : node,
+      ...(escape === undefined ? {} : { escape }),
+      ...(source === undefined ? {} : { source }),
+    };
+  });
+}
+
+/** Every source outside the pieces that a stored request's own segments refer to. */
+export function referredSources(request: StoredRequest): readonly Source[] {
+  return request.segments
+    .flat()
+    .flatMap((piece) => (typeof piece === 'object' && piece.text === undefined && piece.source ? [piece.source] : []));
+}
+
+/** Where a segment of a request stands: the node that stored it, and its place there. */
+export interface SegmentPlace {
+  readonly owner: string;
+  readonly index: number;
+}
+
+/**
+ * The places of a request's segments, in order. `requests` must hold the node and all that its manifest leads to; the node that is missing
+ * is named in the answer, so that a caller can fetch it and ask again.
+ */
+export function resolveManifest(
+  nodeId: string,
+  requests: ReadonlyMap<string, StoredRequest>,
+  known: Map<string, readonly SegmentPlace[]> = new Map(),
+): { readonly places: readonly SegmentPlace[] } | { readonly missing: string } {
+  const done = known.get(nodeId);
+  if (done) return { places: done };
+  const request = requests.get(nodeId);
+  if (!request) return { missing: nodeId };
+  const places: SegmentPlace[] = [];
+  for (const part of request.manifest) {
+    if ('here' in part) {
+      for (let index = part.here; index < part.to; index++) places.push({ owner: nodeId, index });
+    } else if ('own' in part) {
+      for (let index = part.from; index < part.to; index++) places.push({ owner: part.own, index });
+    } else {
+      const base = resolveManifest(part.copy, requests, known);
+      if ('missing' in base) return base;
+      places.push(...base.places.slice(part.from, part.to));
+    }
+  }
+  known.set(nodeId, places);
+  return { places };
+}

@@ -1,0 +1,137 @@
+import type { ConversationEvent, NodeId, NodeKind, ToolCallId, TurnId } from '@palimpsest/conversation';
+import type { PathNode, ReceivedItem, ReceivedMessage, SourcedText, ToolResultItem } from './items';
+import type { StoredRequest } from './manifest';
+
+/** An event of a conversation with its content opened. */
+export type OpenedEvent = ConversationEvent & { readonly revision: bigint };
+
+/** How a stored response is read; a provider's own knowledge. */
+export type ReadItems = (response: unknown, nodeId: NodeId, revision: number) => readonly ReceivedItem[];
+
+/** What a node sent and received, put together from its events. */
+export interface NodeRecord {
+  readonly nodeId: NodeId;
+  readonly parent: NodeId | null;
+  readonly turnId: TurnId;
+  readonly kind: NodeKind;
+  readonly provider: string;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  /** Of the turn, in its first node. */
+  readonly question: SourcedText | null;
+  readonly calls: readonly ToolCallId[];
+  readonly received: ReceivedMessage | null;
+  readonly request: StoredRequest;
+}
+
+/**
+ * Nodes, questions and results of a conversation, as far as the events that were put in tell. Events may come from a part of the stream
+ * only (those of one path), in order of revision; none is needed twice.
+ */
+export class PathFold {
+  readonly nodes = new Map<NodeId, NodeRecord>();
+  private readonly questions = new Map<TurnId, SourcedText>();
+  private readonly results = new Map<ToolCallId, ToolResultItem>();
+
+  constructor(private readonly readItems: ReadItems) {}
+
+  put(event: OpenedEvent): void {
+    const revision = Number(event.revision);
+    switch (event.type) {
+      case 'TurnQueued':
+      case 'TurnStarted':
+        this.questions.set(event.data.turnId, {
+          text: event.content.question,
+          source: { revision, pointer: '/question' },
+        });
+        return;
+      case 'CallRequested': {
+        const { nodeId, parent, turnId, kind, provider, round } = event.data;
+        const question = round === 1 ? (this.questions.get(turnId) ?? null) : null;
+        const request = event.content as StoredRequest;
+        this.nodes.set(nodeId, {
+          nodeId,
+          parent,
+          turnId,
+          kind,
+          provider,
+          question,
+          request,
+          status: 'pending',
+          calls: [],
+          received: null,
+        });
+        return;
+      }
+      case 'CallSucceeded': {
+        const { nodeId, toolCalls } = event.data;
+        const { response } = event.content;
+        const received = { response, revision, items: this.readItems(response, nodeId, revision) };
+        this.amend(nodeId, { status: 'succeeded', received, calls: toolCalls.map((call) => call.toolCallId) });
+        return;
+      }
+      case 'CallFailed':
+        this.amend(event.data.nodeId, { status: 'failed' });
+        return;
+      case 'ToolExecuted': {
+        const { toolCallId, isError, synthetic } = event.data;
+        const result = { text: event.content.text, source: { revision, pointer: '/text' } };
+        this.results.set(toolCallId, {
+          toolCallId,
+          result,
+          isError,
+          ...(synthetic === undefined ? {} : { synthetic }),
+        });
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  /** The text of a turn's question. */
+  questionOf(turnId: TurnId): SourcedText | undefined {
+    return this.questions.get(turnId);
+  }
+
+  resultOf(toolCallId: ToolCallId): ToolResultItem | undefined {
+    return this.results.get(toolCallId);
+  }
+
+  /** The nodes from the root (or the nearest node without a parent) to this one; the id that is missing, if one is. */
+  pathTo(nodeId: NodeId | null): { readonly path: readonly NodeRecord[] } | { readonly missing: NodeId } {
+    const path: NodeRecord[] = [];
+    for (let id = nodeId; id !== null;) {
+      const node = this.nodes.get(id);
+      if (!node) return { missing: id };
+      path.push(node);
+      id = node.parent;
+    }
+    return { path: path.reverse() };
+  }
+
+  /** The results that a child of this node sends first, in the order of the calls. */
+  resultsOf(node: NodeRecord | undefined): readonly ToolResultItem[] {
+    return (node?.calls ?? []).flatMap((id) => this.results.get(id) ?? []);
+  }
+
+  /** A path as a renderer reads it. The object of a node stays the same as long as nothing about it changed. */
+  render(path: readonly NodeRecord[]): readonly PathNode[] {
+    return path.map((node, at) => this.asPathNode(node, path[at - 1]));
+  }
+
+  private readonly rendered = new WeakMap<NodeRecord, PathNode>();
+
+  private asPathNode(node: NodeRecord, parent: NodeRecord | undefined): PathNode {
+    const known = this.rendered.get(node);
+    if (known) return known;
+    const { nodeId, turnId, provider, status, question, received } = node;
+    const made: PathNode = { nodeId, turnId, provider, status, question, received, results: this.resultsOf(parent) };
+    this.rendered.set(node, made);
+    return made;
+  }
+
+  private amend(nodeId: NodeId, change: Partial<NodeRecord>): void {
+    const node = this.nodes.get(nodeId);
+    if (node) this.nodes.set(nodeId, { ...node, ...change });
+  }
+}
