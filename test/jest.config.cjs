@@ -1,6 +1,10 @@
 /** Jest on SWC. Kinds of tests by file name: .unit.spec (no I/O), .int.spec (real database), .e2e.spec (the real processes). */
+const { resolve } = require('node:path');
+
+const rootDir = resolve(__dirname, '..');
+
 const common = {
-  rootDir: '..',
+  rootDir,
   testEnvironment: 'node',
   transform: { '^.+\\.ts$': '@swc/jest' },
   moduleNameMapper: {
@@ -13,7 +17,7 @@ const common = {
 };
 
 module.exports = {
-  rootDir: '..',
+  rootDir,
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,test}/**/*.unit.spec.ts'] },
     {
