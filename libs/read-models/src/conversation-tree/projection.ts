@@ -1,0 +1,115 @@
+import type { StoredEvent } from '@palimpsest/event-store';
+import type { PoolClient } from 'pg';
+import type { Projection } from '../projection';
+import { type Row, type Rows, TreeChanges } from './rows';
+
+interface Table {
+  readonly name: string;
+  readonly key: string;
+  /** Column and type, the key first. */
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+const conversations: Table = {
+  name: 'read.conversations_v1',
+  key: 'conversation_id',
+  columns: {
+    ...{
+      conversation_id: 'uuid',
+      tenant_id: 'text',
+      assistant_id: 'uuid',
+      assistant_version: 'int',
+      zone: 'text',
+      head: 'text',
+    },
+    ...{ revision: 'bigint', position: 'bigint', started_position: 'bigint', started_at: 'timestamptz' },
+  },
+};
+const turns: Table = {
+  name: 'read.turns_v1',
+  key: 'turn_id',
+  columns: {
+    ...{ turn_id: 'uuid', conversation_id: 'uuid', kind: 'text', status: 'text', parent: 'text' },
+    ...{ question_revision: 'bigint', ended_revision: 'bigint' },
+  },
+};
+const nodes: Table = {
+  name: 'read.nodes_v1',
+  key: 'node_id',
+  columns: {
+    ...{
+      node_id: 'text',
+      conversation_id: 'uuid',
+      parent: 'text',
+      kind: 'text',
+      status: 'text',
+      turn_id: 'uuid',
+      provider: 'text',
+    },
+    ...{
+      model: 'text',
+      length: 'bigint',
+      exact: 'boolean',
+      requested_revision: 'bigint',
+      ended_revision: 'bigint',
+      reason: 'text',
+    },
+    ...{ input_tokens: 'bigint', cached_input_tokens: 'bigint', output_tokens: 'bigint', origin: 'text' },
+  },
+};
+const calls: Table = {
+  name: 'read.tool_calls_v1',
+  key: 'tool_call_id',
+  columns: { tool_call_id: 'text', node_id: 'text', tool: 'text', executed_revision: 'bigint' },
+};
+
+/** A row may be written twice (a queued turn that starts), so an insert overwrites. */
+async function insert(transaction: PoolClient, table: Table, rows: readonly Row[]): Promise<void> {
+  if (!rows.length) return;
+  const names = Object.keys(table.columns);
+  const shape = names.map((name) => `${name} ${table.columns[name]}`).join(', ');
+  const overwrite = names.filter((name) => name !== table.key).map((name) => `${name} = excluded.${name}`);
+  await transaction.query(
+    `insert into ${table.name} (${names.join(', ')})
+     select ${names.join(', ')} from jsonb_to_recordset($1::jsonb) as fresh (${shape})
+     on conflict (${table.key}) do update set ${overwrite.join(', ')}`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Rows that change the same columns go in one statement. */
+async function patch(transaction: PoolClient, table: Table, patched: ReadonlyMap<string, Row>): Promise<void> {
+  const alike = new Map<string, Row[]>();
+  for (const [key, change] of patched) {
+    const columns = Object.keys(change).sort().join(',');
+    alike.set(columns, [...(alike.get(columns) ?? []), { [table.key]: key, ...change }]);
+  }
+  for (const [columns, rows] of alike) {
+    const names = columns.split(',');
+    const shape = [table.key, ...names].map((name) => `${name} ${table.columns[name]}`).join(', ');
+    await transaction.query(
+      `update ${table.name} as old set ${names.map((name) => `${name} = new.${name}`).join(', ')}
+       from jsonb_to_recordset($1::jsonb) as new (${shape}) where old.${table.key} = new.${table.key}`,
+      [JSON.stringify(rows)],
+    );
+  }
+}
+
+async function write(transaction: PoolClient, table: Table, rows: Rows): Promise<void> {
+  await insert(transaction, table, [...rows.inserted.values()]);
+  await patch(transaction, table, rows.patched);
+}
+
+export const conversationTree: Projection = {
+  name: 'conversation-tree',
+  version: 1,
+  filter: { streamPrefixes: ['conversation-'] },
+  async apply(events: readonly StoredEvent[], transaction: PoolClient): Promise<void> {
+    const changes = new TreeChanges();
+    for (const event of events) changes.put(event);
+    await write(transaction, conversations, changes.conversations);
+    await write(transaction, turns, changes.turns);
+    await write(transaction, nodes, changes.nodes);
+    await write(transaction, calls, changes.calls);
+  },
+};

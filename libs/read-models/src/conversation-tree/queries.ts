@@ -1,0 +1,157 @@
+import type { Pool } from 'pg';
+
+/** `pg` gives bigint columns as bigint here: `platform/pg` sets the parser. */
+export interface ConversationRow {
+  readonly conversation_id: string;
+  readonly tenant_id: string;
+  readonly assistant_id: string;
+  readonly assistant_version: number;
+  readonly zone: string;
+  readonly head: string | null;
+  readonly revision: bigint;
+  readonly position: bigint;
+  readonly started_position: bigint;
+  readonly started_at: Date;
+}
+
+export interface NodeRow {
+  readonly node_id: string;
+  readonly conversation_id: string;
+  readonly parent: string | null;
+  readonly kind: string;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly turn_id: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly length: bigint;
+  readonly exact: boolean;
+  readonly requested_revision: bigint;
+  readonly ended_revision: bigint | null;
+  readonly reason: string | null;
+  readonly input_tokens: bigint | null;
+  readonly cached_input_tokens: bigint | null;
+  readonly output_tokens: bigint | null;
+  readonly origin: string | null;
+}
+
+export interface TurnRow {
+  readonly turn_id: string;
+  readonly conversation_id: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly parent: string | null;
+  readonly question_revision: bigint;
+  readonly ended_revision: bigint | null;
+}
+
+/** The events that a path is assembled from: where each node's question, request, answer and tool results stand. */
+export interface PathRow {
+  readonly node_id: string;
+  readonly turn_id: string;
+  readonly question_revision: bigint;
+  readonly requested_revision: bigint;
+  readonly ended_revision: bigint | null;
+  readonly result_revisions: readonly bigint[];
+}
+
+/** Queries over the node tree. Each takes the ids it is asked about; tenants are the caller's concern, by `ConversationRow.tenant_id`. */
+export class ConversationTree {
+  constructor(private readonly pool: Pool) {}
+
+  async conversation(conversationId: string): Promise<ConversationRow | undefined> {
+    const { rows } = await this.pool.query<ConversationRow>(
+      `select * from read.conversations_v1 where conversation_id = $1::uuid`,
+      [conversationId],
+    );
+    return rows[0];
+  }
+
+  /** Newest first; `before` is the position at which the last one of the page before was started. */
+  async conversations(tenantId: string, limit: number, before?: bigint): Promise<readonly ConversationRow[]> {
+    const { rows } = await this.pool.query<ConversationRow>(
+      `select * from read.conversations_v1 where tenant_id = $1::text and ($2::bigint is null or started_position < $2::bigint)
+       order by started_position desc limit $3::int`,
+      [tenantId, before ?? null, limit],
+    );
+    return rows;
+  }
+
+  async nodes(conversationId: string): Promise<readonly NodeRow[]> {
+    const { rows } = await this.pool.query<NodeRow>(
+      `select * from read.nodes_v1 where conversation_id = $1::uuid order by requested_revision`,
+      [conversationId],
+    );
+    return rows;
+  }
+
+  async node(nodeId: string): Promise<NodeRow | undefined> {
+    const { rows } = await this.pool.query<NodeRow>(`select * from read.nodes_v1 where node_id = $1::text`, [nodeId]);
+    return rows[0];
+  }
+
+  async turn(turnId: string): Promise<TurnRow | undefined> {
+    const { rows } = await this.pool.query<TurnRow>(`select * from read.turns_v1 where turn_id = $1::uuid`, [turnId]);
+    return rows[0];
+  }
+
+  async turns(conversationId: string): Promise<readonly TurnRow[]> {
+    const { rows } = await this.pool.query<TurnRow>(
+      `select * from read.turns_v1 where conversation_id = $1::uuid order by question_revision`,
+      [conversationId],
+    );
+    return rows;
+  }
+
+  /** Turns that have not ended, with the conversation and the position up to which this is known. One snapshot. */
+  async unfinished(): Promise<{ readonly conversations: readonly string[]; readonly position: bigint }> {
+    const { rows } = await this.pool.query<{ conversations: readonly string[]; position: bigint }>(
+      `select coalesce((select array_agg(distinct conversation_id::text) from read.turns_v1 where ended_revision is null), '{}'::text[]) as conversations,
+              coalesce((select position from read.checkpoints where projection = 'conversation-tree' and version = 1), -1::bigint) as position`,
+    );
+    const [row] = rows;
+    return row ?? { conversations: [], position: -1n };
+  }
+
+  /** From a node to the root, by one recursive query, root first, and the revision of the stream up to which this is known. */
+  async path(
+    conversationId: string,
+    nodeId: string | null,
+  ): Promise<{ readonly path: readonly PathRow[]; readonly revision: bigint }> {
+    const { rows } = await this.pool.query<
+      Omit<PathRow, 'result_revisions'> & { readonly result_revisions: string[]; readonly known: bigint }
+    >(
+      `with recursive path as (
+         select n.node_id, n.parent, n.turn_id, n.requested_revision, n.ended_revision, 0 as steps
+         from read.nodes_v1 n where n.node_id = $2::text and n.conversation_id = $1::uuid
+         union all
+         select n.node_id, n.parent, n.turn_id, n.requested_revision, n.ended_revision, p.steps + 1
+         from path p join read.nodes_v1 n on n.node_id = p.parent and n.conversation_id = $1::uuid
+       )
+       select p.node_id, p.turn_id, t.question_revision, p.requested_revision, p.ended_revision,
+         coalesce((select array_agg(c.executed_revision::text order by c.executed_revision) from read.tool_calls_v1 c
+           where c.node_id = p.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions,
+         (select revision from read.conversations_v1 where conversation_id = $1::uuid) as known
+       from path p join read.turns_v1 t on t.turn_id = p.turn_id
+       union all
+       select null, null, null, null, null, null, revision from read.conversations_v1
+         where conversation_id = $1::uuid and not exists (select 1 from path)
+       order by requested_revision`,
+      [conversationId, nodeId],
+    );
+    const known = rows[0]?.known ?? -1n;
+    const path = rows.filter((row) => row.node_id !== null);
+    return {
+      path: path.map((row) => ({ ...row, result_revisions: row.result_revisions.map(BigInt) })),
+      revision: known,
+    };
+  }
+
+  /** Where the requests of these nodes stand in their stream. */
+  async requests(conversationId: string, nodeIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    const { rows } = await this.pool.query<{ node_id: string; requested_revision: bigint }>(
+      `select node_id, requested_revision from read.nodes_v1 where conversation_id = $1::uuid and node_id = any($2::text[])`,
+      [conversationId, nodeIds],
+    );
+    return new Map(rows.map((row) => [row.node_id, row.requested_revision]));
+  }
+}

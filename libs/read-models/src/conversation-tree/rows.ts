@@ -1,0 +1,126 @@
+import type { ConversationEvent, NodeId, ToolCallId, TurnId } from '@palimpsest/conversation';
+import type { StoredEvent } from '@palimpsest/event-store';
+
+/** What one batch of events changes, row by row: new rows whole, rows of earlier batches by what changed. */
+export class TreeChanges {
+  readonly conversations = new Rows();
+  readonly turns = new Rows();
+  readonly nodes = new Rows();
+  readonly calls = new Rows();
+
+  put(event: StoredEvent): void {
+    const conversationId = event.stream.slice('conversation-'.length);
+    const [revision, position] = [String(event.revision), String(event.position)];
+    if (event.type === 'ConversationStarted') {
+      const { data } = event as unknown as ConversationEvent & { type: 'ConversationStarted' };
+      this.conversations.insert(conversationId, {
+        conversation_id: conversationId,
+        tenant_id: event.metadata.tenantId,
+        assistant_id: data.assistantId,
+        assistant_version: data.assistantVersion,
+        zone: data.zone,
+        head: null,
+        revision,
+        position,
+        started_position: position,
+        started_at: event.metadata.occurredAt,
+      });
+      return;
+    }
+    this.conversations.patch(conversationId, { revision, position });
+    this.putTurn(conversationId, revision, event as unknown as ConversationEvent);
+  }
+
+  private putTurn(conversation_id: string, revision: string, event: ConversationEvent): void {
+    switch (event.type) {
+      case 'TurnQueued':
+        this.turn(event.data.turnId, {
+          conversation_id,
+          kind: 'ask',
+          status: 'queued',
+          parent: null,
+          question_revision: revision,
+        });
+        return;
+      case 'TurnStarted': {
+        const { turnId, kind, parent } = event.data;
+        this.turn(turnId, { conversation_id, kind, parent, status: 'running', question_revision: revision });
+        return;
+      }
+      case 'CallRequested': {
+        const { nodeId, parent, kind, turnId, provider, model, length, exact } = event.data;
+        this.nodes.insert(nodeId, {
+          ...{
+            node_id: nodeId,
+            conversation_id,
+            parent,
+            kind,
+            status: 'pending',
+            turn_id: turnId,
+            provider,
+            model,
+            length,
+            exact,
+          },
+          requested_revision: revision,
+        });
+        return;
+      }
+      case 'CallSucceeded': {
+        const { nodeId, usage, toolCalls } = event.data;
+        this.nodes.patch(nodeId, {
+          ...{ status: 'succeeded', ended_revision: revision },
+          ...{
+            input_tokens: usage.inputTokens,
+            cached_input_tokens: usage.cachedInputTokens,
+            output_tokens: usage.outputTokens,
+          },
+        });
+        for (const { toolCallId, tool } of toolCalls)
+          this.calls.insert(toolCallId, { tool_call_id: toolCallId, node_id: nodeId, tool });
+        return;
+      }
+      case 'CallFailed':
+        this.nodes.patch(event.data.nodeId, { status: 'failed', ended_revision: revision, reason: event.data.reason });
+        return;
+      case 'ToolExecuted':
+        this.calls.patch(event.data.toolCallId, { executed_revision: revision });
+        return;
+      case 'TurnCompleted':
+      case 'TurnFailed':
+      case 'TurnCancelled':
+        this.turns.patch(event.data.turnId, { status: ended[event.type], ended_revision: revision });
+        return;
+      case 'HeadMoved':
+        this.conversations.patch(conversation_id, { head: event.data.to });
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** A queued turn that starts has a row already. */
+  private turn(turnId: TurnId, row: Row): void {
+    this.turns.insert(turnId, { turn_id: turnId, ...row });
+  }
+}
+
+const ended = { TurnCompleted: 'completed', TurnFailed: 'failed', TurnCancelled: 'cancelled' } as const;
+
+export type Row = Record<string, unknown>;
+
+/** Rows of one table by key: those that this batch inserts, and changes to those that were there. */
+export class Rows {
+  readonly inserted = new Map<NodeId | ToolCallId | TurnId, Row>();
+  readonly patched = new Map<string, Row>();
+
+  insert(key: string, row: Row): void {
+    this.inserted.set(key, row);
+  }
+
+  patch(key: string, change: Row): void {
+    const fresh = this.inserted.get(key);
+    if (fresh) Object.assign(fresh, change);
+    else this.patched.set(key, { ...this.patched.get(key), ...change });
+  }
+}

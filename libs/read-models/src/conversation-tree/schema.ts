@@ -1,0 +1,63 @@
+/**
+ * The node tree: conversations, turns, nodes and tool calls, one table each. Routing only: what a person wrote, a model said or a tool
+ * returned is read from the log, by the revisions that stand here. `children` are derived from `parent` and never stored.
+ */
+export const conversationTreeSchema = `
+create schema if not exists read;
+create table if not exists read.checkpoints (
+  projection text not null,
+  version int not null,
+  position bigint not null,
+  primary key (projection, version)
+);
+create table if not exists read.conversations_v1 (
+  conversation_id uuid primary key,
+  tenant_id text not null,
+  assistant_id uuid not null,
+  assistant_version int not null,
+  zone text not null,
+  head text,
+  revision bigint not null,
+  position bigint not null,
+  started_position bigint not null,
+  started_at timestamptz not null
+);
+create index if not exists conversations_v1_by_tenant on read.conversations_v1 (tenant_id, started_position);
+create table if not exists read.turns_v1 (
+  turn_id uuid primary key,
+  conversation_id uuid not null,
+  kind text not null,
+  status text not null,
+  parent text,
+  question_revision bigint not null,
+  ended_revision bigint
+);
+create index if not exists turns_v1_unfinished on read.turns_v1 (conversation_id) where ended_revision is null;
+create table if not exists read.nodes_v1 (
+  node_id text primary key,
+  conversation_id uuid not null,
+  parent text,
+  kind text not null,
+  status text not null,
+  turn_id uuid not null,
+  provider text not null,
+  model text not null,
+  length bigint not null,
+  exact boolean not null,
+  requested_revision bigint not null,
+  ended_revision bigint,
+  reason text,
+  input_tokens bigint,
+  cached_input_tokens bigint,
+  output_tokens bigint,
+  origin text
+);
+create index if not exists nodes_v1_by_conversation on read.nodes_v1 (conversation_id, requested_revision);
+create table if not exists read.tool_calls_v1 (
+  tool_call_id text primary key,
+  node_id text not null,
+  tool text,
+  executed_revision bigint
+);
+create index if not exists tool_calls_v1_by_node on read.tool_calls_v1 (node_id);
+`;

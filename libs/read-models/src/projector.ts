@@ -1,0 +1,116 @@
+import type { EventStore, Position, SubscriptionBatch } from '@palimpsest/event-store';
+import type { Pool } from 'pg';
+import type { Projection } from './projection';
+
+export interface ProjectorOptions {
+  readonly pool: Pool;
+  readonly store: EventStore;
+  readonly projection: Projection;
+  /** Told of every failure; the projector tries the batch again, after `retryMs` and then twice that, at most `maxRetryMs`. */
+  readonly onError: (error: unknown) => void;
+  readonly retryMs?: number;
+  readonly maxRetryMs?: number;
+}
+
+/** Follows the log and writes one projection. Rows and checkpoint commit together, so a crash between them is a crash before both. */
+export class Projector {
+  private readonly stopping = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  private reached: Position = -1n;
+  private readonly waiting = new Set<() => void>();
+
+  constructor(private readonly options: ProjectorOptions) {}
+
+  /** Up to where this process has written. */
+  get position(): Position {
+    return this.reached;
+  }
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  /** Resolves as soon as the projection moves, or after `ms`. */
+  moved(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.waiting.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.waiting.add(done);
+    });
+  }
+
+  private async run(): Promise<void> {
+    const { onError, retryMs = 200, maxRetryMs = 10_000 } = this.options;
+    let pause = retryMs;
+    while (!this.stopping.signal.aborted) {
+      try {
+        await this.follow(() => (pause = retryMs));
+      } catch (error) {
+        if (this.stopping.signal.aborted) return;
+        onError(error);
+        await this.sleep(pause);
+        pause = Math.min(pause * 2, maxRetryMs);
+      }
+    }
+  }
+
+  private async follow(onProgress: () => void): Promise<void> {
+    const { pool, store, projection } = this.options;
+    const { rows } = await pool.query<{ position: bigint }>(
+      `select position from read.checkpoints where projection = $1::text and version = $2::int`,
+      [projection.name, projection.version],
+    );
+    const after = rows[0]?.position ?? -1n;
+    this.arrive(after);
+    for await (const batch of store.subscribe({ after, filter: projection.filter, signal: this.stopping.signal })) {
+      await this.write(batch);
+      this.arrive(batch.position);
+      onProgress();
+    }
+  }
+
+  private async write(batch: SubscriptionBatch): Promise<void> {
+    const { pool, projection } = this.options;
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      await client.query('set local synchronous_commit = off'); // it can be rebuilt
+      const { rowCount } = await client.query(
+        `insert into read.checkpoints as old (projection, version, position) values ($1::text, $2::int, $3::bigint)
+         on conflict (projection, version) do update set position = excluded.position where old.position = $4::bigint`,
+        [projection.name, projection.version, batch.position, this.reached],
+      );
+      if (rowCount !== 1)
+        throw new Error(
+          `Another process writes projection ${projection.name}: its checkpoint is no longer ${this.reached}.`,
+        );
+      if (batch.events.length) await projection.apply(batch.events, client);
+      await client.query('commit');
+      client.release();
+    } catch (error) {
+      client.release(true); // closes the connection, which rolls back
+      throw error;
+    }
+  }
+
+  private arrive(position: Position): void {
+    this.reached = position;
+    for (const done of [...this.waiting]) done();
+  }
+
+  private sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.stopping.signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+    });
+  }
+}
