@@ -1,0 +1,33 @@
+import { Command } from '@nestjs/cqrs';
+import type { Caller, Idempotency } from '../caller/caller';
+import type { Answer } from '../refusal';
+import type { AssistantView } from '../views';
+
+export interface AssistantSpecification {
+  /** A new version of this one; left out, a new assistant. */
+  readonly assistantId?: string;
+  readonly name: string;
+  readonly systemPrompt: string;
+  /** Left out, it follows from the keys at hand. */
+  readonly model?: {
+    readonly provider: 'openai' | 'anthropic' | 'simulated';
+    readonly name: string;
+    readonly inputCap?: number;
+    readonly maxOutputTokens?: number;
+    readonly params?: Readonly<Record<string, unknown>>;
+  };
+  readonly tools?: readonly { readonly type: 'builtin' | 'http' | 'mcp'; readonly name: string }[];
+  readonly locale?: string;
+  readonly zone?: string;
+}
+
+/** Creates an assistant, or a new version of one. */
+export class CreateAssistantVersion extends Command<Answer<AssistantView>> {
+  constructor(
+    readonly caller: Caller,
+    readonly idempotency: Idempotency,
+    readonly specification: AssistantSpecification,
+  ) {
+    super();
+  }
+}

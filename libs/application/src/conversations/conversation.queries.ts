@@ -1,0 +1,60 @@
+import { Query } from '@nestjs/cqrs';
+import type { Caller } from '../caller/caller';
+import type { Answer } from '../refusal';
+import type { ConversationView, Page, TranscriptView, TreeView, UsageView } from '../views';
+
+/** Waits, bounded, until the read model has this revision of the conversation. */
+export interface AtLeast {
+  readonly minRevision?: bigint;
+}
+
+export class GetConversation extends Query<Answer<ConversationView>> {
+  constructor(
+    readonly caller: Caller,
+    readonly conversationId: string,
+    readonly atLeast: AtLeast = {},
+  ) {
+    super();
+  }
+}
+
+/** Newest first. */
+export class ListConversations extends Query<Answer<Page<ConversationView>>> {
+  constructor(
+    readonly caller: Caller,
+    readonly page: { readonly limit: number; readonly cursor?: string; readonly minPosition?: bigint },
+  ) {
+    super();
+  }
+}
+
+export class GetTree extends Query<Answer<TreeView>> {
+  constructor(
+    readonly caller: Caller,
+    readonly conversationId: string,
+    readonly atLeast: AtLeast = {},
+  ) {
+    super();
+  }
+}
+
+/** The bubbles of the head's lineage. */
+export class GetTranscript extends Query<Answer<TranscriptView>> {
+  constructor(
+    readonly caller: Caller,
+    readonly conversationId: string,
+    readonly atLeast: AtLeast = {},
+  ) {
+    super();
+  }
+}
+
+export class GetUsage extends Query<Answer<UsageView>> {
+  constructor(
+    readonly caller: Caller,
+    readonly conversationId: string,
+    readonly atLeast: AtLeast = {},
+  ) {
+    super();
+  }
+}

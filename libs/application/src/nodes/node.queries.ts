@@ -1,0 +1,23 @@
+import { Query } from '@nestjs/cqrs';
+import type { Caller } from '../caller/caller';
+import type { Answer } from '../refusal';
+import type { NodeView, ReplayView } from '../views';
+
+export class GetNode extends Query<Answer<NodeView>> {
+  constructor(
+    readonly caller: Caller,
+    readonly nodeId: string,
+  ) {
+    super();
+  }
+}
+
+/** The exact request of a node, from the log alone. */
+export class ReplayNode extends Query<Answer<ReplayView>> {
+  constructor(
+    readonly caller: Caller,
+    readonly nodeId: string,
+  ) {
+    super();
+  }
+}

@@ -1,0 +1,39 @@
+/** Every reason for which a request is refused. `apps/api` gives each its status. */
+export type RefusalCode =
+  | 'already_decided'
+  | 'approval_mismatch'
+  | 'before_compaction'
+  | 'behind'
+  | 'cleared'
+  | 'idempotency_conflict'
+  | 'key_lost'
+  | 'not_found'
+  | 'not_switchable'
+  | 'outcome_unknown'
+  | 'revision_conflict'
+  | 'sealed'
+  | 'shutting_down'
+  | 'too_many_turns'
+  | 'turn_running'
+  | 'unknown_parent'
+  | 'validation_failed';
+
+/** A refusal: what happened, why, and what to do next, and the numbers behind it. */
+export interface RequestRefusal {
+  readonly code: RefusalCode;
+  readonly detail: string;
+  readonly numbers?: Readonly<Record<string, unknown>>;
+}
+
+export type Answer<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: RequestRefusal };
+
+export const answer = <T>(value: T): Answer<T> => ({ ok: true, value });
+
+export function refused(
+  code: RefusalCode,
+  detail: string,
+  numbers?: Readonly<Record<string, unknown>>,
+): { readonly ok: false; readonly refusal: RequestRefusal } {
+  return { ok: false, refusal: { code, detail, ...(numbers ? { numbers } : {}) } };
+}

@@ -1,0 +1,150 @@
+import type { Usage } from '@palimpsest/conversation';
+
+/** The shapes of DESIGN section 8. Revisions and positions are bigint here and decimal strings in JSON. */
+
+/** Where a command's own events stand. */
+export interface Written {
+  readonly revision: bigint;
+  readonly position: bigint;
+}
+
+export interface AssistantView extends Written {
+  readonly assistantId: string;
+  readonly version: number;
+}
+
+export interface ConversationView {
+  readonly conversationId: string;
+  readonly assistantId: string;
+  readonly version: number;
+  readonly zone: string;
+  readonly head: string | null;
+  readonly revision: bigint;
+  readonly position: bigint;
+  readonly startedAt: string;
+}
+
+export type TurnStatus = 'queued' | 'running' | 'awaiting_approval' | 'completed' | 'failed' | 'cancelled';
+
+export interface TurnView extends Written {
+  readonly turnId: string;
+  readonly status: TurnStatus;
+  readonly answer: string | null;
+  readonly error?: { readonly code: string; readonly detail: string };
+  /** Tool calls that were started and whose outcome is not known. */
+  readonly openCalls?: readonly string[];
+  readonly head: string | null;
+  readonly nodes: readonly string[];
+  readonly usage: Usage;
+}
+
+export interface HeadView extends Written {
+  readonly conversationId: string;
+  readonly head: string;
+}
+
+export interface TreeNodeView {
+  readonly id: string;
+  readonly parent: string | null;
+  readonly kind: string;
+  readonly status: string;
+  readonly turnId: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage | null;
+  readonly origin?: string;
+  readonly reason?: string;
+}
+
+export interface TreeView {
+  readonly conversationId: string;
+  readonly head: string | null;
+  readonly revision: bigint;
+  readonly nodes: readonly TreeNodeView[];
+}
+
+export type ItemView =
+  | { readonly type: 'user' | 'assistant' | 'reasoning'; readonly text: string }
+  | { readonly type: 'tool_call'; readonly toolCallId: string; readonly name: string; readonly arguments: string }
+  | {
+      readonly type: 'tool_result';
+      readonly toolCallId: string;
+      readonly text: string;
+      readonly isError: boolean;
+      readonly synthetic?: string;
+    };
+
+export interface NodeView extends TreeNodeView {
+  readonly conversationId: string;
+  readonly sent: readonly ItemView[];
+  readonly received: readonly ItemView[];
+  readonly sha256: string;
+  readonly length: number;
+  readonly exact: boolean;
+}
+
+export interface BubbleView {
+  readonly id: string;
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+  readonly nodeId: string;
+  readonly turnId: string;
+  readonly display?: readonly unknown[];
+  /** Index from 1; `siblings` in the order in which they were asked, this one included: the last node of each. */
+  readonly branch: { readonly index: number; readonly count: number; readonly siblings: readonly string[] };
+}
+
+export interface TranscriptView {
+  readonly head: string | null;
+  readonly bubbles: readonly BubbleView[];
+}
+
+export interface UsageView {
+  readonly total: Usage;
+  readonly nodes: readonly { readonly nodeId: string; readonly usage: Usage }[];
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next: string | null;
+}
+
+/** One frame of a turn's stream. `id` is `<revision>.<n>`; frames of running text have none. */
+export interface TurnFrame {
+  readonly id?: string;
+  readonly event:
+    | 'turn.started'
+    | 'round.started'
+    | 'text.delta'
+    | 'text.snapshot'
+    | 'tool.call'
+    | 'tool.result'
+    | 'approval.requested'
+    | 'node.finished'
+    | 'turn.finished'
+    | 'error';
+  readonly data: unknown;
+}
+
+export type ReplayPartKind = 'frame' | 'system' | 'tools' | 'summary' | 'window' | 'state' | 'turn';
+
+export interface ReplayView {
+  readonly nodeId: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly url: string;
+  readonly sha256: string;
+  readonly length: number;
+  readonly verified: boolean;
+  readonly exact: boolean;
+  /** The request body as sent. */
+  readonly bytes: Uint8Array;
+  /** Half-open ranges of UTF-8 bytes, in order and without holes. */
+  readonly parts: readonly {
+    readonly from: number;
+    readonly to: number;
+    readonly what: ReplayPartKind;
+    readonly nodeId: string | null;
+    readonly eventId: string | null;
+  }[];
+}
