@@ -96,6 +96,8 @@ interface Shapes {
     data: {
       nodeId: NodeId;
       parent: NodeId | null;
+      /** Of a compaction node, which has no parent: the node before it. */
+      origin?: NodeId;
       kind: NodeKind;
       turnId: TurnId;
       /** From 1. */
@@ -158,3 +160,24 @@ export type EventOf<T extends ConversationEventType> = T extends ConversationEve
 
 /** An event as the rules make it and read it. `content` is null when the rules read a stored one: they never look inside. */
 export type ConversationEvent = EventOf<ConversationEventType>;
+
+type RequestedCall = EventOf<'CallRequested'>;
+
+/** A model call that is decided and not rendered yet. Its request (provider, model, length, content) is made by whoever appends it. */
+export type CallRequestedDraft = Omit<RequestedCall, 'data' | 'content'> & {
+  readonly data: Omit<RequestedCall['data'], 'provider' | 'model' | 'length' | 'exact'>;
+  readonly content: null;
+};
+
+/** What `decide` gives back. All but `CallRequested` is ready to be sealed and appended. */
+export type DraftEvent = Exclude<ConversationEvent, RequestedCall> | CallRequestedDraft;
+
+/** What `evolve` reads: an event's place and routing fields, never its content. A stored event is one, and so is a draft. */
+export type RecordedEvent<T extends ConversationEventType = ConversationEventType> = T extends ConversationEventType
+  ? {
+      readonly type: T;
+      readonly data: Extract<DraftEvent, { type: T }>['data'];
+      readonly key?: CommandKey;
+      readonly revision: bigint;
+    }
+  : never;

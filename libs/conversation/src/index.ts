@@ -1,1 +1,23 @@
+export * from './commands';
+export { decide } from './decide';
+export { decode, newestVersion, type StoredShape, UnreadableEvent } from './decode';
 export * from './events';
+export { evolve } from './evolve';
+export { lastHeadUnder, lineage, openCallsOnPath } from './path';
+export type { Accepted, Decision, Known, Refusal, Refused } from './refusal';
+export { deserialize, serialize, STATE_VERSION, type StateSnapshot } from './snapshot';
+export {
+  absent,
+  type AbsentConversation,
+  type ActiveConversation,
+  carrierOf,
+  type ConversationState,
+  type KeyRecord,
+  type NodeRecord,
+  type QueuedTurn,
+  type RunningTurn,
+  type ToolCallRecord,
+  type TurnRecord,
+} from './state';
+export { invalidText, syntheticText } from './synthetic-results';
+export { Table } from './table';

@@ -1,0 +1,188 @@
+import type {
+  Carrier,
+  CommandKey,
+  EventOf,
+  FailureReason,
+  NodeId,
+  RunId,
+  ToolCallId,
+  ToolCallListing,
+  TurnId,
+  Usage,
+} from './events';
+
+/** Rounds after which a turn ends with `too_many_rounds`. */
+export const DEFAULT_MAX_ROUNDS = 64;
+/** Takeovers without an answer or a result between, after which a turn is given up. */
+export const DEFAULT_MAX_TAKEOVERS = 3;
+
+/** What going on needs from outside, of every command after which the turn may go on. */
+export interface Bounds {
+  readonly maxRounds: number;
+  /** When an approval that is requested now expires: ISO 8601, UTC. */
+  readonly approvalsExpireAt: string;
+}
+
+/** A client's command. Ids, tokens, times and digests arrive inside. */
+interface Keyed {
+  readonly key?: CommandKey | undefined;
+}
+
+interface Question {
+  /** Of the new turn. */
+  readonly turnId: TurnId;
+  /** A new token: whoever appends the start carries the turn. */
+  readonly carrier: Carrier;
+  readonly question: string;
+  readonly assistantVersion: number;
+  /** The instant of the question: ISO 8601, UTC. */
+  readonly at: string;
+  readonly zone: string;
+  readonly bounds: Bounds;
+}
+
+export interface StartConversation extends Keyed {
+  readonly type: 'StartConversation';
+  readonly assistantId: string;
+  readonly assistantVersion: number;
+  readonly subjectId: string;
+  readonly zone: string;
+  readonly whenBusy: 'refuse' | 'queue';
+}
+
+export interface StartTurn extends Keyed, Question {
+  readonly type: 'StartTurn';
+  /** The head that the client saw. Undefined: whatever the head is. */
+  readonly parent?: NodeId | null | undefined;
+}
+
+export interface EditTurn extends Keyed, Question {
+  readonly type: 'EditTurn';
+  /** The turn whose question is corrected. */
+  readonly of: TurnId;
+}
+
+/** `question` is the original one again: the rules hold no content. */
+export interface RegenerateTurn extends Keyed, Question {
+  readonly type: 'RegenerateTurn';
+  readonly of: TurnId;
+}
+
+/** Any process. `question` is that of `TurnQueued`; version and zone are those of the time when it was queued. */
+export interface StartQueuedTurn extends Omit<Question, 'assistantVersion' | 'zone'> {
+  readonly type: 'StartQueuedTurn';
+}
+
+export interface SwitchBranch extends Keyed {
+  readonly type: 'SwitchBranch';
+  readonly nodeId: NodeId;
+}
+
+export interface CancelTurn extends Keyed {
+  readonly type: 'CancelTurn';
+  readonly turnId: TurnId;
+}
+
+export interface DecideApproval extends Keyed {
+  readonly type: 'DecideApproval';
+  readonly toolCallId: ToolCallId;
+  readonly decision: 'approve' | 'reject';
+  /** Of the arguments that the person saw. */
+  readonly argumentsDigest: string;
+  /** A new token: who decides takes a waiting turn up. */
+  readonly carrier: Carrier;
+  readonly bounds: Bounds;
+}
+
+/** Any process, for an approval whose time is over. */
+export interface ExpireApproval {
+  readonly type: 'ExpireApproval';
+  readonly toolCallId: ToolCallId;
+  readonly carrier: Carrier;
+  readonly bounds: Bounds;
+}
+
+/** A tool call of the answer; the rules give it its id. `invalidText` is what the model will read instead of a result. */
+export type AnsweredToolCall = Omit<ToolCallListing, 'toolCallId'> & { readonly invalidText?: string };
+
+export type Answer =
+  | {
+      readonly status: 'succeeded';
+      readonly toolCalls: readonly AnsweredToolCall[];
+      readonly usage: Usage;
+      readonly stopReason: string;
+      readonly response: EventOf<'CallSucceeded'>['content']['response'];
+    }
+  | { readonly status: 'failed'; readonly reason: FailureReason; readonly detail: string; readonly partial?: string };
+
+export interface RecordAnswer {
+  readonly type: 'RecordAnswer';
+  readonly carrier: Carrier;
+  readonly nodeId: NodeId;
+  readonly answer: Answer;
+  readonly bounds: Bounds;
+}
+
+/** An attempt on the wire failed, and the same bytes are sent again. */
+export interface RecordAttemptFailure {
+  readonly type: 'RecordAttemptFailure';
+  readonly carrier: Carrier;
+  readonly nodeId: NodeId;
+  readonly reason: FailureReason;
+  readonly retryAfterMs?: number;
+  readonly detail: string;
+  readonly partial?: string;
+}
+
+/** From whoever ran the tool, its carrier or not, its turn ended or not. Never dropped unless a result stands. */
+export interface RecordToolResult {
+  readonly type: 'RecordToolResult';
+  readonly carrier: Carrier;
+  readonly toolCallId: ToolCallId;
+  readonly runId: RunId;
+  readonly isError: boolean;
+  readonly content: EventOf<'ToolExecuted'>['content'];
+  readonly bounds: Bounds;
+}
+
+/** The carrier, when the stream has moved or a fact was appended alone. */
+export interface GoOn {
+  readonly type: 'GoOn';
+  readonly carrier: Carrier;
+  readonly bounds: Bounds;
+}
+
+export interface TakeOverTurn {
+  readonly type: 'TakeOverTurn';
+  /** A new token. */
+  readonly carrier: Carrier;
+  /** Whether the lease of the turn's present carrier has lapsed or is missing. */
+  readonly leaseLapsed: boolean;
+  readonly maxTakeovers: number;
+  readonly bounds: Bounds;
+}
+
+/** The carrier can't go on. */
+export interface FailTurn {
+  readonly type: 'FailTurn';
+  readonly carrier: Carrier;
+  readonly reason: FailureReason;
+  readonly detail: string;
+}
+
+export type ConversationCommand =
+  | StartConversation
+  | StartTurn
+  | EditTurn
+  | RegenerateTurn
+  | StartQueuedTurn
+  | SwitchBranch
+  | CancelTurn
+  | DecideApproval
+  | ExpireApproval
+  | RecordAnswer
+  | RecordAttemptFailure
+  | RecordToolResult
+  | GoOn
+  | TakeOverTurn
+  | FailTurn;

@@ -1,0 +1,30 @@
+import type { DraftEvent } from '../events';
+import { evolve } from '../evolve';
+import type { Accepted } from '../refusal';
+import type { ActiveConversation } from '../state';
+
+/** The events of one decision, each folded as it is put, so that the next rule sees what it would see in the log. */
+export class Draft {
+  private readonly events: DraftEvent[] = [];
+  private facts: number | undefined;
+
+  constructor(private current: ActiveConversation) {}
+
+  get state(): ActiveConversation {
+    return this.current;
+  }
+
+  put(event: DraftEvent): void {
+    this.events.push(event);
+    this.current = evolve(this.current, { ...event, revision: BigInt(this.current.revision + 1) });
+  }
+
+  /** What follows may also be appended later. */
+  factsEnd(): void {
+    this.facts = this.events.length;
+  }
+
+  done(): Accepted {
+    return { ok: true, events: this.events, facts: this.facts ?? this.events.length };
+  }
+}

@@ -1,0 +1,63 @@
+import type { CommandKey, FailureReason, HeadReason, NodeId, TurnId, TurnKind } from '../events';
+import { nodeOf, type RunningTurn, toolCallOf } from '../state';
+import type { Draft } from './draft';
+import { close } from './synthetic';
+
+export type Ending =
+  | { readonly status: 'completed' }
+  | { readonly status: 'failed'; readonly reason: FailureReason; readonly detail: string }
+  | { readonly status: 'cancelled'; readonly key?: CommandKey | undefined };
+
+/** Ends the running turn; one append, never cut. A call that was started and has no result stays open for it. */
+export function end(draft: Draft, turn: RunningTurn, ending: Ending): void {
+  if (turn.node !== null) settleNode(draft, turn.node, ending);
+  putEnding(draft, turn.turnId, ending);
+  const to = headAfter(turn, ending);
+  if (to === null) return;
+  const data = { from: draft.state.head, to, reason: headReason(turn.kind, ending), turnId: turn.turnId };
+  draft.put({ type: 'HeadMoved', data, content: null });
+}
+
+function settleNode(draft: Draft, nodeId: NodeId, ending: Ending): void {
+  const node = nodeOf(draft.state, nodeId);
+  if (node.status === 'pending') {
+    const reason = ending.status === 'failed' ? ending.reason : 'cancelled';
+    const content = ending.status === 'failed' ? { detail: ending.detail } : null;
+    draft.put({ type: 'CallFailed', data: { nodeId, reason }, content });
+  }
+  for (const toolCallId of node.toolCallIds) {
+    const { status } = toolCallOf(draft.state, toolCallId);
+    if (status === 'awaiting')
+      draft.put({ type: 'ToolApprovalDecided', data: { toolCallId, decision: 'cancelled' }, content: null });
+    if (status !== 'executed' && status !== 'started') close(draft, toolCallId, 'not_started');
+  }
+}
+
+function putEnding(draft: Draft, turnId: TurnId, ending: Ending): void {
+  switch (ending.status) {
+    case 'completed':
+      return draft.put({ type: 'TurnCompleted', data: { turnId }, content: null });
+    case 'failed': {
+      const { reason, detail } = ending;
+      return draft.put({ type: 'TurnFailed', data: { turnId, reason }, content: { detail } });
+    }
+    case 'cancelled':
+      return draft.put({
+        type: 'TurnCancelled',
+        data: { turnId },
+        content: null,
+        ...(ending.key && { key: ending.key }),
+      });
+  }
+}
+
+/** The last node holds tool results already paid for; but a request that was too large must not be grown from. */
+function headAfter(turn: RunningTurn, ending: Ending): NodeId | null {
+  const tooLarge = ending.status === 'failed' && ending.reason === 'context_overflow';
+  return tooLarge ? turn.lastSucceeded : turn.node;
+}
+
+function headReason(kind: TurnKind, ending: Ending): HeadReason {
+  if (ending.status !== 'completed') return 'failure';
+  return kind === 'ask' ? 'turn' : kind;
+}

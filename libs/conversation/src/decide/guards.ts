@@ -1,0 +1,27 @@
+import type { CommandKey } from '../events';
+import { type Decision, refuse, type Refused } from '../refusal';
+import type { ActiveConversation } from '../state';
+
+/** The first guard of every client's command: a key that had its effect has it no second time. */
+export function remembered(state: ActiveConversation, key: CommandKey | undefined): Decision | undefined {
+  const known = key && state.keys.get(key.name);
+  if (!known) return undefined;
+  if (known.digest !== key.digest) return refuse({ code: 'idempotency_conflict' });
+  const { revision, turnId } = known;
+  return {
+    ok: true,
+    events: [],
+    facts: 0,
+    known: { revision: BigInt(revision), ...(turnId !== undefined && { turnId }) },
+  };
+}
+
+/** A turn runs, waits or is queued. */
+export function busy({ running, queue }: ActiveConversation): Refused | undefined {
+  if (running) {
+    const status = running.phase === 'waiting' ? 'waiting' : 'running';
+    return refuse({ code: 'turn_running', turnId: running.turnId, status });
+  }
+  const first = queue[0];
+  return first && refuse({ code: 'turn_running', turnId: first.turnId, status: 'queued' });
+}

@@ -1,0 +1,49 @@
+import type { ConversationCommand } from '../commands';
+import { type Decision, refuse } from '../refusal';
+import type { ConversationState } from '../state';
+import { cancelTurn } from './cancel-turn';
+import { failTurn, goOn, takeOverTurn } from './carry';
+import { decideApproval, expireApproval } from './decide-approval';
+import { recordAnswer, recordAttemptFailure } from './record-answer';
+import { recordToolResult } from './record-tool-result';
+import { startConversation } from './start-conversation';
+import { restartTurn, startQueuedTurn, startTurn } from './start-turn';
+import { switchBranch } from './switch-branch';
+
+/**
+ * The rules. Never throws for anything that a caller can ask. A refusal, and an answer without events, are only as fresh as `state`: give
+ * them to a client after a read of the stream's end.
+ */
+export function decide(state: ConversationState, command: ConversationCommand): Decision {
+  if (command.type === 'StartConversation') return startConversation(state, command);
+  if (state.status === 'absent') return refuse({ code: 'not_found', what: 'conversation' });
+  switch (command.type) {
+    case 'StartTurn':
+      return startTurn(state, command);
+    case 'EditTurn':
+    case 'RegenerateTurn':
+      return restartTurn(state, command);
+    case 'StartQueuedTurn':
+      return startQueuedTurn(state, command);
+    case 'SwitchBranch':
+      return switchBranch(state, command);
+    case 'CancelTurn':
+      return cancelTurn(state, command);
+    case 'DecideApproval':
+      return decideApproval(state, command);
+    case 'ExpireApproval':
+      return expireApproval(state, command);
+    case 'RecordAnswer':
+      return recordAnswer(state, command);
+    case 'RecordAttemptFailure':
+      return recordAttemptFailure(state, command);
+    case 'RecordToolResult':
+      return recordToolResult(state, command);
+    case 'GoOn':
+      return goOn(state, command);
+    case 'TakeOverTurn':
+      return takeOverTurn(state, command);
+    case 'FailTurn':
+      return failTurn(state, command);
+  }
+}

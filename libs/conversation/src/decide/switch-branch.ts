@@ -1,0 +1,21 @@
+import type { SwitchBranch } from '../commands';
+import { lastHeadUnder } from '../path';
+import { alreadySo, type Decision, refuse } from '../refusal';
+import type { ActiveConversation } from '../state';
+import { busy, remembered } from './guards';
+
+export function switchBranch(state: ActiveConversation, { nodeId, key }: SwitchBranch): Decision {
+  const known = remembered(state, key);
+  if (known) return known;
+  const node = state.nodes.get(nodeId);
+  if (!node) return refuse({ code: 'not_found', what: 'node' });
+  const occupied = busy(state);
+  if (occupied) return occupied;
+  const { kind } = node;
+  if (kind !== 'turn' && kind !== 'compaction') return refuse({ code: 'not_switchable', kind });
+  const to = lastHeadUnder(state, nodeId);
+  if (to === undefined) return refuse({ code: 'not_switchable', kind });
+  if (to === state.head) return alreadySo;
+  const data = { from: state.head, to, reason: 'switch' } as const;
+  return { ok: true, events: [{ type: 'HeadMoved', data, content: null, ...(key && { key }) }], facts: 1 };
+}

@@ -1,0 +1,203 @@
+import type { ConversationEventType, NodeId, RecordedEvent, ToolCallId, TurnId } from './events';
+import {
+  type ActiveConversation,
+  type ConversationState,
+  nodeOf,
+  type NodeRecord,
+  type RunningTurn,
+  toolCallOf,
+  type ToolCallRecord,
+  type TurnEnding,
+  turnOf,
+  type TurnRecord,
+  waits,
+} from './state';
+import { Table } from './table';
+
+/** Folds one event. Never judges: what is stored has happened. Throws where the log can't be understood. */
+export function evolve(state: ConversationState, event: RecordedEvent): ActiveConversation {
+  const revision = Number(event.revision);
+  if (state.status === 'absent') {
+    if (event.type !== 'ConversationStarted') throw new Error(`${event.type} stands before ConversationStarted.`);
+    return remember({ ...newConversation, revision, whenBusy: event.data.whenBusy }, event);
+  }
+  const fold = folds[event.type] as Fold<ConversationEventType> | undefined;
+  if (!fold) throw new Error(`No rule folds an event of the type ${String(event.type)}.`);
+  return rest(remember(fold({ ...state, revision }, event), event));
+}
+
+type Fold<T extends ConversationEventType> = (state: ActiveConversation, event: RecordedEvent<T>) => ActiveConversation;
+
+const newConversation: Omit<ActiveConversation, 'revision' | 'whenBusy'> = {
+  status: 'active',
+  head: null,
+  nodes: Table.empty(),
+  turns: Table.empty(),
+  running: null,
+  queue: [],
+  toolCalls: Table.empty(),
+  openCalls: [],
+  keys: Table.empty(),
+};
+
+const folds: { readonly [T in ConversationEventType]: Fold<T> } = {
+  ConversationStarted: () => {
+    throw new Error('ConversationStarted stands twice in one stream.');
+  },
+
+  TurnQueued: (s, { data: { turnId, assistantVersion, zone } }) => ({
+    ...s,
+    queue: [...s.queue, { turnId, assistantVersion, zone }],
+    turns: s.turns.set(turnId, { status: 'queued', start: null, firstNode: null, lastNode: null, settledAt: null }),
+  }),
+
+  TurnStarted: (s, { data: { turnId, carrier, kind, parent, assistantVersion } }) => {
+    const start = { kind, parent, assistantVersion, revision: s.revision };
+    return {
+      ...s,
+      queue: s.queue.filter((queued) => queued.turnId !== turnId),
+      turns: s.turns.set(turnId, { status: 'running', start, firstNode: null, lastNode: null, settledAt: null }),
+      running: { ...start, phase: 'carried', turnId, carrier, node: null, lastSucceeded: null, round: 0, takeovers: 0 },
+    };
+  },
+
+  TurnTakenOver: (s, { data: { carrier } }) =>
+    inTurn(s, (turn) => ({
+      ...turn,
+      phase: 'carried',
+      carrier,
+      // A turn that waited had no carrier, and nothing had failed.
+      takeovers: turn.takeovers + (turn.phase === 'carried' ? 1 : 0),
+    })),
+
+  CallRequested: (s, { data: { nodeId, parent, origin, kind, turnId, round } }) => {
+    const node: NodeRecord = {
+      kind,
+      parent,
+      ...(origin !== undefined && { origin }),
+      turnId,
+      status: 'pending',
+      toolCallIds: [],
+      requestedAt: s.revision,
+      headAt: null,
+    };
+    const next = { ...s, nodes: s.nodes.set(nodeId, node) };
+    if (kind !== 'turn') return next;
+    const asked = setTurn(next, turnId, (turn) => ({ firstNode: turn.firstNode ?? nodeId, lastNode: nodeId }));
+    return inTurn(asked, (turn) => ({ ...turn, node: nodeId, round }));
+  },
+
+  CallAttemptFailed: (s) => s,
+
+  CallSucceeded: (s, { data: { nodeId, toolCalls } }) => {
+    const { turnId } = nodeOf(s, nodeId);
+    const toolCallIds = toolCalls.map((call) => call.toolCallId);
+    const records = toolCalls.map(({ toolCallId, effect, approval, argumentsDigest, invalid }) => {
+      const record: ToolCallRecord = {
+        turnId,
+        nodeId,
+        effect,
+        approval,
+        argumentsDigest,
+        ...(invalid && { invalid }),
+        status: 'received',
+        runs: [],
+        result: null,
+      };
+      return [toolCallId, record] as const;
+    });
+    const next = setNode(s, nodeId, { status: 'succeeded', toolCallIds });
+    const listed = {
+      ...next,
+      toolCalls: records.reduce((table, [id, record]) => table.set(id, record), next.toolCalls),
+      openCalls: toolCallIds.length ? [...next.openCalls, ...toolCallIds] : next.openCalls,
+    };
+    return s.running?.node === nodeId
+      ? inTurn(listed, (turn) => ({ ...turn, lastSucceeded: nodeId, takeovers: 0 }))
+      : listed;
+  },
+
+  CallFailed: (s, { data: { nodeId, reason } }) => setNode(s, nodeId, { status: 'failed', reason }),
+
+  ToolApprovalRequested: (s, { data: { toolCallId, expiresAt } }) =>
+    setCall(s, toolCallId, () => ({ status: 'awaiting', expiresAt })),
+
+  ToolApprovalDecided: (s, { data: { toolCallId, decision } }) =>
+    setCall(s, toolCallId, () => ({ status: decision === 'approve' ? 'approved' : 'refused', decision })),
+
+  ToolExecutionStarted: (s, { data: { toolCallId, runId } }) =>
+    setCall(s, toolCallId, (call) => ({ status: 'started', runs: [...call.runs, runId] })),
+
+  ToolExecuted: (s, { data: { toolCallId, synthetic } }) => {
+    const next = setCall(s, toolCallId, () => ({ status: 'executed', result: synthetic ?? 'real' }));
+    const closed = { ...next, openCalls: next.openCalls.filter((id) => id !== toolCallId) };
+    const moved = !synthetic && s.running?.turnId === toolCallOf(s, toolCallId).turnId;
+    return moved ? inTurn(closed, (turn) => ({ ...turn, takeovers: 0 })) : closed;
+  },
+
+  TurnCompleted: (s, { data: { turnId } }) => endTurn(s, turnId, 'completed'),
+  TurnFailed: (s, { data: { turnId } }) => endTurn(s, turnId, 'failed'),
+  TurnCancelled: (s, { data: { turnId } }) => endTurn(s, turnId, 'cancelled'),
+
+  HeadMoved: (s, { data: { to } }) => ({ ...setNode(s, to, { headAt: s.revision }), head: to }),
+};
+
+function setNode(s: ActiveConversation, id: NodeId, change: Partial<NodeRecord>): ActiveConversation {
+  return { ...s, nodes: s.nodes.set(id, { ...nodeOf(s, id), ...change }) };
+}
+
+function setCall(
+  s: ActiveConversation,
+  id: ToolCallId,
+  change: (call: ToolCallRecord) => Partial<ToolCallRecord>,
+): ActiveConversation {
+  const call = toolCallOf(s, id);
+  return { ...s, toolCalls: s.toolCalls.set(id, { ...call, ...change(call) }) };
+}
+
+function setTurn(
+  s: ActiveConversation,
+  id: TurnId,
+  change: (turn: TurnRecord) => Partial<TurnRecord>,
+): ActiveConversation {
+  const turn = turnOf(s, id);
+  return { ...s, turns: s.turns.set(id, { ...turn, ...change(turn) }) };
+}
+
+function inTurn(s: ActiveConversation, change: (turn: RunningTurn) => RunningTurn): ActiveConversation {
+  return s.running ? { ...s, running: change(s.running) } : s;
+}
+
+function endTurn(s: ActiveConversation, id: TurnId, status: TurnEnding): ActiveConversation {
+  return {
+    ...setTurn(s, id, (turn) => ({ status, settledAt: turn.settledAt ?? s.revision })),
+    queue: s.queue.filter((queued) => queued.turnId !== id),
+    running: s.running?.turnId === id ? null : s.running,
+  };
+}
+
+/** A turn that comes to wait loses its carrier. What it waited for has come: it belongs to nobody until it is taken up. */
+function rest(s: ActiveConversation): ActiveConversation {
+  const turn = s.running;
+  if (!turn) return s;
+  if (!waits(s)) return turn.phase === 'waiting' ? { ...s, running: { ...turn, phase: 'uncarried' } } : s;
+  if (turn.phase === 'waiting') return s;
+  const { turnId, kind, parent, assistantVersion, revision, node, lastSucceeded, round, takeovers } = turn;
+  const waiting = { turnId, kind, parent, assistantVersion, revision, node, lastSucceeded, round, takeovers };
+  return setTurn({ ...s, running: { ...waiting, phase: 'waiting' } }, turnId, (record) => ({
+    settledAt: record.settledAt ?? s.revision,
+  }));
+}
+
+/** A key has its effect once; its name stays for ever. */
+function remember(s: ActiveConversation, event: RecordedEvent): ActiveConversation {
+  if (!event.key) return s;
+  const { name, digest } = event.key;
+  const turnId = turnNamedBy(s, event);
+  return { ...s, keys: s.keys.set(name, { digest, revision: s.revision, ...(turnId !== undefined && { turnId }) }) };
+}
+
+function turnNamedBy(s: ActiveConversation, { data }: RecordedEvent): TurnId | undefined {
+  if ('turnId' in data) return data.turnId;
+  return 'toolCallId' in data ? toolCallOf(s, data.toolCallId).turnId : undefined;
+}

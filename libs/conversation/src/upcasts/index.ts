@@ -1,0 +1,26 @@
+import type { ConversationEventType } from '../events';
+
+export type Data = Readonly<Record<string, unknown>>;
+
+/** The newest version of each shape. */
+export const newest: Readonly<Record<ConversationEventType, number>> = {
+  ConversationStarted: 1,
+  TurnQueued: 1,
+  TurnStarted: 1,
+  TurnTakenOver: 1,
+  CallRequested: 1,
+  CallAttemptFailed: 1,
+  CallSucceeded: 1,
+  CallFailed: 1,
+  ToolApprovalRequested: 1,
+  ToolApprovalDecided: 1,
+  ToolExecutionStarted: 1,
+  ToolExecuted: 1,
+  TurnCompleted: 1,
+  TurnFailed: 1,
+  TurnCancelled: 1,
+  HeadMoved: 1,
+};
+
+/** From version n (by index n - 1) to n + 1. One file here for each step, one golden file for each version. */
+export const upcasts: Readonly<Partial<Record<ConversationEventType, readonly ((data: Data) => Data)[]>>> = {};
