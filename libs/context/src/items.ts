@@ -2,8 +2,9 @@
 
 /** Where a text stands: an event of a stream, and an RFC 6901 pointer into its content, which names a string. */
 export interface Source {
-  /** Left out for the conversation's own stream. */
+  /** Another stream than the conversation's own, with the id of the event there. */
   readonly stream?: string;
+  readonly eventId?: string;
   readonly revision: number;
   readonly pointer: string;
 }

@@ -150,11 +150,13 @@ export function restoreSegment(
   });
 }
 
-/** Every source outside the pieces that a stored request's own segments refer to. */
-export function referredSources(request: StoredRequest): readonly Source[] {
+/** The places in the conversation's own stream that a stored request's own segments name: texts referred to, and texts written again. */
+export function ownSources(request: StoredRequest): readonly Source[] {
   return request.segments
     .flat()
-    .flatMap((piece) => (typeof piece === 'object' && piece.text === undefined && piece.source ? [piece.source] : []));
+    .flatMap((piece) =>
+      typeof piece === 'object' && piece.source && piece.source.stream === undefined ? [piece.source] : [],
+    );
 }
 
 /** Where a segment of a request stands: the node that stored it, and its place there. */

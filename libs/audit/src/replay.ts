@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto';
+import {
+  type OpenedEvent,
+  type PieceKind,
+  ownSources,
+  resolveManifest,
+  restoreSegment,
+  type Segment,
+  type SegmentPlace,
+  type Source,
+  type StoredRequest,
+  valueAt,
+  wireText,
+} from '@palimpsest/context';
+
+/** Reads a conversation's events with their content opened, by revision. */
+export interface EventReader {
+  at(conversationId: string, revisions: readonly bigint[]): Promise<readonly (OpenedEvent & { readonly id: string })[]>;
+}
+
+/** Where the requests of nodes stand in their conversation's stream. */
+export interface RequestPlaces {
+  requests(conversationId: string, nodeIds: readonly string[]): Promise<ReadonlyMap<string, bigint>>;
+}
+
+export interface ReplayPart {
+  readonly from: number;
+  readonly to: number;
+  readonly what: 'frame' | 'system' | 'tools' | 'summary' | 'window' | 'state' | 'turn';
+  readonly nodeId: string | null;
+  readonly eventId: string | null;
+}
+
+export interface Replay {
+  readonly nodeId: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sha256: string;
+  readonly length: number;
+  /** The bytes have the digest and the length that were recorded. */
+  readonly verified: boolean;
+  readonly exact: boolean;
+  readonly bytes: Uint8Array;
+  readonly parts: readonly ReplayPart[];
+}
+
+/** A request can't be put together, since the log does not hold what its manifest names. */
+export class ReplayBroken extends Error {
+  override readonly name = 'ReplayBroken';
+}
+
+type Requested = OpenedEvent & { readonly id: string; readonly type: 'CallRequested' };
+
+/**
+ * The exact request of a node: a concatenation of stored segments. It runs no assembler, no renderer and no model, so it stays exact when
+ * that code changes. Reads grow with the request, not with the conversation's other branches.
+ */
+export class Replayer {
+  constructor(
+    private readonly log: EventReader,
+    private readonly places: RequestPlaces,
+  ) {}
+
+  /** `requestedRevision`: where the node's `CallRequested` stands. */
+  async replay(conversationId: string, nodeId: string, requestedRevision: bigint): Promise<Replay> {
+    const requests = new Map<string, Requested>();
+    await this.load(conversationId, [[nodeId, requestedRevision]], requests);
+    const places = await this.resolve(conversationId, nodeId, requests);
+    const segments = await this.restore(conversationId, places, requests);
+    return assemble(requests.get(nodeId) as Requested, segments, requests);
+  }
+
+  private async load(
+    conversationId: string,
+    wanted: readonly (readonly [string, bigint])[],
+    into: Map<string, Requested>,
+  ): Promise<void> {
+    const events = await this.log.at(
+      conversationId,
+      wanted.map(([, revision]) => revision),
+    );
+    for (const event of events) if (event.type === 'CallRequested') into.set(event.data.nodeId, event as Requested);
+    for (const [id] of wanted)
+      if (!into.has(id)) throw new ReplayBroken(`The request of node ${id} is not where the tree says that it stands.`);
+  }
+
+  private async loadByNode(
+    conversationId: string,
+    nodeIds: readonly string[],
+    into: Map<string, Requested>,
+  ): Promise<void> {
+    const revisions = await this.places.requests(conversationId, nodeIds);
+    const wanted = nodeIds.map((id) => {
+      const revision = revisions.get(id);
+      if (revision === undefined)
+        throw new ReplayBroken(`Node ${id} is part of the request, and the tree does not know it.`);
+      return [id, revision] as const;
+    });
+    await this.load(conversationId, wanted, into);
+  }
+
+  /** Follows the manifest through the nodes that it copies from. */
+  private async resolve(
+    conversationId: string,
+    nodeId: string,
+    requests: Map<string, Requested>,
+  ): Promise<readonly SegmentPlace[]> {
+    const stored = new Map<string, StoredRequest>();
+    const known = new Map<string, readonly SegmentPlace[]>();
+    for (;;) {
+      for (const [id, event] of requests) stored.set(id, event.content as StoredRequest);
+      const found = resolveManifest(nodeId, stored, known);
+      if ('places' in found) return found.places;
+      await this.loadByNode(conversationId, [found.missing], requests);
+    }
+  }
+
+  private async restore(
+    conversationId: string,
+    places: readonly SegmentPlace[],
+    requests: Map<string, Requested>,
+  ): Promise<readonly OwnedSegment[]> {
+    const absent = [...new Set(places.map(({ owner }) => owner))].filter((owner) => !requests.has(owner));
+    if (absent.length) await this.loadByNode(conversationId, absent, requests);
+    const stored = (owner: string) => (requests.get(owner) as Requested).content as StoredRequest;
+    const sources = [...new Set(places.map(({ owner }) => owner))].flatMap((owner) => ownSources(stored(owner)));
+    const revisions = [...new Set(sources.map(({ revision }) => revision))].map(BigInt);
+    const events = new Map(
+      (await this.log.at(conversationId, revisions)).map((event) => [Number(event.revision), event]),
+    );
+    const lookUp = ({ revision, pointer }: Source): string => {
+      const text = valueAt(events.get(revision)?.content, pointer);
+      if (typeof text !== 'string') throw new ReplayBroken(`There is no text at ${pointer} of revision ${revision}.`);
+      return text;
+    };
+    const ids = new Map([...events.values()].map((event) => [Number(event.revision), event.id]));
+    return places.map(({ owner, index }) => {
+      const pieces = stored(owner).segments[index];
+      if (!pieces) throw new ReplayBroken(`Node ${owner} has no segment ${index}.`);
+      return { owner, segment: restoreSegment(owner, pieces, lookUp), ids };
+    });
+  }
+}
+
+interface OwnedSegment {
+  readonly owner: string;
+  readonly segment: Segment;
+  /** Ids of the events that the texts come from, by revision. */
+  readonly ids: ReadonlyMap<number, string>;
+}
+
+function assemble(
+  event: Requested,
+  segments: readonly OwnedSegment[],
+  requests: ReadonlyMap<string, Requested>,
+): Replay {
+  const { nodeId, turnId, provider, model, length, exact } = event.data;
+  const { sha256, url, headers } = event.content as StoredRequest;
+  const chunks: Buffer[] = [];
+  const parts: ReplayPart[] = [];
+  let at = 0;
+  for (const { owner, segment, ids } of segments) {
+    for (const piece of segment) {
+      const chunk = Buffer.from(wireText(piece), 'utf8');
+      chunks.push(chunk);
+      const turn =
+        piece.nodeId === null
+          ? undefined
+          : (requests.get(piece.nodeId)?.data.turnId ?? piece.nodeId.slice(0, turnId.length));
+      const eventId = piece.source
+        ? piece.source.stream === undefined
+          ? ids.get(piece.source.revision)
+          : undefined
+        : requests.get(owner)?.id;
+      extend(parts, {
+        from: at,
+        to: at + chunk.length,
+        what: whatOf(piece.kind, turn === turnId),
+        nodeId: piece.nodeId,
+        eventId: eventId ?? null,
+      });
+      at += chunk.length;
+    }
+  }
+  const bytes = Buffer.concat(chunks);
+  const verified = bytes.length === length && createHash('sha256').update(bytes).digest('hex') === sha256;
+  return { nodeId, provider, model, url, headers, sha256, length, verified, exact, bytes, parts };
+}
+
+/** What was said in an earlier turn stands in the window of this one. */
+function whatOf(kind: PieceKind, ofThisTurn: boolean): ReplayPart['what'] {
+  return kind === 'turn' && !ofThisTurn ? 'window' : kind;
+}
+
+function extend(parts: ReplayPart[], part: ReplayPart): void {
+  if (part.from === part.to) return;
+  const last = parts.at(-1);
+  const same = last && last.what === part.what && last.nodeId === part.nodeId && last.eventId === part.eventId;
+  if (same) parts[parts.length - 1] = { ...last, to: part.to };
+  else parts.push(part);
+}
