@@ -1,0 +1,50 @@
+/** Named limits: [default, lowest, highest]. Each is also a variable, `maxBodyBytes` being PALIMPSEST_MAX_BODY_BYTES. */
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const second = 1000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+
+export const limits = {
+  /** Bytes of one HTTP request body; beyond: 413. */
+  maxBodyBytes: [4 * MiB, KiB, 64 * MiB],
+  /** Bytes of one tool result; beyond: a tool result that says so. */
+  maxToolResultBytes: [32 * MiB, KiB, 256 * MiB],
+  /** Bytes of bodies, results and requests that one process holds at once. */
+  maxBytesInFlight: [256 * MiB, MiB, 64 * KiB * MiB],
+  /** Turns that run at once in one process; beyond: 429 too_many_turns. */
+  maxRunningTurns: [64, 1, 10_000],
+  /** The same for one tenant. */
+  maxRunningTurnsPerTenant: [32, 1, 10_000],
+  /** Model calls in one turn. */
+  maxRoundsPerTurn: [32, 1, 1_000],
+  /** Tries of one model call on the wire, the first included. */
+  maxCallAttempts: [4, 1, 20],
+  /** One try of a model call, from the request to the last byte. */
+  callTimeoutMs: [5 * minute, 100, 60 * minute],
+  /** Silence on an open stream of a model after which it counts as dead. */
+  callIdleTimeoutMs: [minute, 100, 60 * minute],
+  toolTimeoutMs: [30 * second, 100, 60 * minute],
+  approvalTimeoutMs: [day, second, 30 * day],
+  /** How often a process renews the leases of the turns that it carries. */
+  leaseRenewMs: [3 * second, 20, minute],
+  /** How long a lease lives without being renewed. */
+  leaseMs: [12 * second, 100, 10 * minute],
+  /** How often a process looks for turns whose carrier died. */
+  sweepMs: [4 * second, 20, 10 * minute],
+  /** Takeovers with no answer or result between them, after which a turn is given up. */
+  maxTakeovers: [3, 1, 100],
+  /** How long a query waits for the revision that it was asked for; beyond: 503 behind. */
+  maxWaitMs: [5 * second, 10, minute],
+  /** What running turns get on SIGTERM. */
+  shutdownGraceMs: [30 * second, 0, 10 * minute],
+  /** Connections to Postgres of one process. */
+  maxDatabaseConnections: [20, 4, 500],
+} as const satisfies Record<string, readonly [standard: number, lowest: number, highest: number]>;
+
+export type Limits = { readonly [name in keyof typeof limits]: number };
+
+/** `maxBodyBytes` -> `PALIMPSEST_MAX_BODY_BYTES` */
+export function limitVariable(name: keyof Limits): string {
+  return `PALIMPSEST_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
