@@ -16,8 +16,8 @@ export interface NodeRecord {
   readonly kind: NodeKind;
   readonly provider: string;
   readonly status: 'pending' | 'succeeded' | 'failed';
-  /** Of the turn, in its first node. */
-  readonly question: SourcedText | null;
+  /** The first of its turn: it sends the question. */
+  readonly first: boolean;
   readonly calls: readonly ToolCallId[];
   readonly received: ReceivedMessage | null;
   readonly request: StoredRequest;
@@ -28,11 +28,18 @@ export interface NodeRecord {
  * only (those of one path), in order of revision; none is needed twice.
  */
 export class PathFold {
-  readonly nodes = new Map<NodeId, NodeRecord>();
+  private readonly nodes = new Map<NodeId, NodeRecord>();
   private readonly questions = new Map<TurnId, SourcedText>();
   private readonly results = new Map<ToolCallId, ToolResultItem>();
+  private readonly rendered: WeakMap<NodeRecord, PathNode>;
 
-  constructor(private readonly readItems: ReadItems) {}
+  /** `beneath`: what is looked up where this one knows nothing; it is not changed. For events that are not stored yet. */
+  constructor(
+    private readonly readItems: ReadItems,
+    private readonly beneath?: PathFold,
+  ) {
+    this.rendered = beneath?.rendered ?? new WeakMap();
+  }
 
   put(event: OpenedEvent): void {
     const revision = Number(event.revision);
@@ -46,20 +53,9 @@ export class PathFold {
         return;
       case 'CallRequested': {
         const { nodeId, parent, turnId, kind, provider, round } = event.data;
-        const question = round === 1 ? (this.questions.get(turnId) ?? null) : null;
         const request = event.content as StoredRequest;
-        this.nodes.set(nodeId, {
-          nodeId,
-          parent,
-          turnId,
-          kind,
-          provider,
-          question,
-          request,
-          status: 'pending',
-          calls: [],
-          received: null,
-        });
+        const made = { nodeId, parent, turnId, kind, provider, request, first: round === 1 };
+        this.nodes.set(nodeId, { ...made, status: 'pending', calls: [], received: null });
         return;
       }
       case 'CallSucceeded': {
@@ -90,18 +86,22 @@ export class PathFold {
 
   /** The text of a turn's question. */
   questionOf(turnId: TurnId): SourcedText | undefined {
-    return this.questions.get(turnId);
+    return this.questions.get(turnId) ?? this.beneath?.questionOf(turnId);
   }
 
   resultOf(toolCallId: ToolCallId): ToolResultItem | undefined {
-    return this.results.get(toolCallId);
+    return this.results.get(toolCallId) ?? this.beneath?.resultOf(toolCallId);
+  }
+
+  node(nodeId: NodeId): NodeRecord | undefined {
+    return this.nodes.get(nodeId) ?? this.beneath?.node(nodeId);
   }
 
   /** The nodes from the root (or the nearest node without a parent) to this one; the id that is missing, if one is. */
   pathTo(nodeId: NodeId | null): { readonly path: readonly NodeRecord[] } | { readonly missing: NodeId } {
     const path: NodeRecord[] = [];
     for (let id = nodeId; id !== null;) {
-      const node = this.nodes.get(id);
+      const node = this.node(id);
       if (!node) return { missing: id };
       path.push(node);
       id = node.parent;
@@ -111,7 +111,7 @@ export class PathFold {
 
   /** The results that a child of this node sends first, in the order of the calls. */
   resultsOf(node: NodeRecord | undefined): readonly ToolResultItem[] {
-    return (node?.calls ?? []).flatMap((id) => this.results.get(id) ?? []);
+    return (node?.calls ?? []).flatMap((id) => this.resultOf(id) ?? []);
   }
 
   /** A path as a renderer reads it. The object of a node stays the same as long as nothing about it changed. */
@@ -119,19 +119,18 @@ export class PathFold {
     return path.map((node, at) => this.asPathNode(node, path[at - 1]));
   }
 
-  private readonly rendered = new WeakMap<NodeRecord, PathNode>();
-
   private asPathNode(node: NodeRecord, parent: NodeRecord | undefined): PathNode {
     const known = this.rendered.get(node);
     if (known) return known;
-    const { nodeId, turnId, provider, status, question, received } = node;
+    const { nodeId, turnId, provider, status, received } = node;
+    const question = node.first ? (this.questionOf(turnId) ?? null) : null;
     const made: PathNode = { nodeId, turnId, provider, status, question, received, results: this.resultsOf(parent) };
     this.rendered.set(node, made);
     return made;
   }
 
   private amend(nodeId: NodeId, change: Partial<NodeRecord>): void {
-    const node = this.nodes.get(nodeId);
+    const node = this.node(nodeId);
     if (node) this.nodes.set(nodeId, { ...node, ...change });
   }
 }

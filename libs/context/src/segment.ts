@@ -44,9 +44,11 @@ export function wireText(piece: Piece): string {
 
 const encoder = new TextEncoder();
 
-/** The UTF-8 bytes of a segment. */
+const bytesOf = new WeakMap<Segment, Uint8Array>();
+
+/** The UTF-8 bytes of a segment. A segment never changes, so they are made once. */
 export function wireBytes(segment: Segment): Uint8Array {
-  let text = '';
-  for (const piece of segment) text += wireText(piece);
-  return encoder.encode(text);
+  let bytes = bytesOf.get(segment);
+  if (!bytes) bytesOf.set(segment, (bytes = encoder.encode(segment.map(wireText).join(''))));
+  return bytes;
 }

@@ -1,3 +1,4 @@
+export * from './conversation-log';
 export * from './conversation-tree/projection';
 export * from './conversation-tree/queries';
 export * from './conversation-tree/schema';

@@ -1,0 +1,64 @@
+import type { OpenedEvent } from '@palimpsest/context';
+import type { Draft, EventCodec, EventMeta, EventStore, StoredEvent } from '@palimpsest/event-store';
+
+/** A conversation's event, opened: its content is in the clear, in this process's memory. */
+export type ConversationRecord = OpenedEvent & {
+  readonly id: string;
+  readonly position: bigint;
+  readonly meta: EventMeta;
+};
+
+/** Revisions that lie no further apart are fetched in one read. */
+const READ_TOGETHER = 16n;
+
+export const conversationStream = (conversationId: string): string => `conversation-${conversationId}`;
+
+/** Reads conversations from the log, opened. Rejects with `Sealed`, `KeyLost` or `SealBroken`. */
+export class ConversationLog {
+  constructor(
+    private readonly store: EventStore,
+    private readonly codec: EventCodec,
+  ) {}
+
+  /** These events, in order of revision; those that do not exist are left out. */
+  async at(conversationId: string, revisions: readonly bigint[]): Promise<readonly ConversationRecord[]> {
+    const wanted = new Set(revisions);
+    const runs = await Promise.all(
+      together(revisions).map((run) => this.read(conversationId, run.from, Number(run.to - run.from) + 1)),
+    );
+    return Promise.all(
+      runs
+        .flat()
+        .filter((event) => wanted.has(event.revision))
+        .map((event) => this.open(event)),
+    );
+  }
+
+  /** All events after a revision (-1n: from the start). */
+  async after(conversationId: string, revision: bigint): Promise<readonly ConversationRecord[]> {
+    return Promise.all((await this.read(conversationId, revision + 1n)).map((event) => this.open(event)));
+  }
+
+  async open(event: StoredEvent): Promise<ConversationRecord> {
+    const { open, ...decoded } = this.codec.decode<Draft>(event);
+    return { ...decoded, content: await open() } as unknown as ConversationRecord;
+  }
+
+  private async read(conversationId: string, from: bigint, limit?: number): Promise<readonly StoredEvent[]> {
+    const events: StoredEvent[] = [];
+    const options = limit === undefined ? { from } : { from, limit };
+    for await (const event of this.store.readStream(conversationStream(conversationId), options)) events.push(event);
+    return events;
+  }
+}
+
+function together(revisions: readonly bigint[]): readonly { readonly from: bigint; readonly to: bigint }[] {
+  const sorted = [...new Set(revisions)].sort((a, b) => (a < b ? -1 : 1));
+  const runs: { from: bigint; to: bigint }[] = [];
+  for (const revision of sorted) {
+    const last = runs.at(-1);
+    if (last && revision - last.to <= READ_TOGETHER) last.to = revision;
+    else runs.push({ from: revision, to: revision });
+  }
+  return runs;
+}

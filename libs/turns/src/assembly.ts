@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import {
+  type NodeRecord,
+  type OpenedEvent,
+  PathFold,
+  planManifest,
+  type RenderedRequest,
+  storeSegment,
+  type StoredRequest,
+  wireBytes,
+} from '@palimpsest/context';
+import type { ActiveConversation, CallRequestedDraft, ConversationEvent, DraftEvent } from '@palimpsest/conversation';
+import type { ModelProvider, ReceivedItem } from '@palimpsest/providers';
+import type { AssistantVersion } from './assistants';
+import { type HeldPaths, isFull, type Paths } from './paths';
+
+/** The request can't be made: it is larger than `maxRequestBytes`. */
+export class RequestTooLarge extends Error {
+  override readonly name = 'RequestTooLarge';
+  constructor(
+    readonly bytes: number,
+    readonly limit: number,
+  ) {
+    super(`The request has ${bytes} bytes, and a request may have ${limit}.`);
+  }
+}
+
+/** The bytes of a request, kept from its assembly to its call. */
+export interface RequestBody {
+  readonly bytes: Uint8Array;
+  readonly sha256: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface AssemblyContext {
+  readonly conversationId: string;
+  /** Where the stream stood when the rules decided. */
+  readonly revision: bigint;
+  /** The state after the drafts. */
+  readonly state: ActiveConversation;
+  readonly assistant: AssistantVersion;
+}
+
+/** Fills in what the rules leave open: the request of each `CallRequested`. */
+export class Assembly {
+  constructor(
+    private readonly paths: Paths,
+    private readonly providerOf: (name: string) => ModelProvider,
+    private readonly maxRequestBytes: number,
+    private readonly onUnpaired: (nodeId: string, count: number) => void,
+  ) {}
+
+  /** The events, ready to be sealed, and the bodies by node. */
+  async complete(
+    drafts: readonly DraftEvent[],
+    context: AssemblyContext,
+  ): Promise<{ readonly events: readonly ConversationEvent[]; readonly bodies: ReadonlyMap<string, RequestBody> }> {
+    const bodies = new Map<string, RequestBody>();
+    const events: ConversationEvent[] = [];
+    for (const draft of drafts) {
+      if (draft.type !== 'CallRequested') {
+        events.push(draft);
+        continue;
+      }
+      const { event, body } = await this.request(draft, events, context);
+      events.push(event);
+      bodies.set(draft.data.nodeId, body);
+    }
+    return { events, bodies };
+  }
+
+  private async request(draft: CallRequestedDraft, before: readonly ConversationEvent[], context: AssemblyContext) {
+    const { conversationId, revision, assistant, state } = context;
+    const { nodeId, parent, turnId } = draft.data;
+    const started = state.turns.get(turnId)?.start?.revision ?? Number(revision) + 1;
+    const held = await this.paths.hold({ conversationId, nodeId: parent, revision, turnStartedAt: BigInt(started) });
+    const fold = new PathFold((): readonly ReceivedItem[] => [], held.fold);
+    before.forEach((event, at) => fold.put({ ...event, revision: revision + 1n + BigInt(at) } as OpenedEvent));
+    const { model } = assistant.definition;
+    const provider = this.providerOf(model.provider);
+    const path = pathTo(fold, parent);
+    const node: NodeRecord = {
+      ...{
+        nodeId,
+        parent,
+        turnId,
+        kind: draft.data.kind,
+        provider: model.provider,
+        status: 'pending',
+        first: draft.data.round === 1,
+      },
+      ...{ calls: [], received: null, request: NOTHING },
+    };
+    const rendered = provider.render({
+      ...assistant,
+      assistant: assistant.definition,
+      path: fold.render([...path, node]),
+    });
+    if (rendered.unpaired) this.onUnpaired(nodeId, rendered.unpaired);
+    const body = this.bodyOf(rendered);
+    const content = this.store(nodeId, rendered, body, held, path, provider);
+    const data = { ...draft.data, provider: model.provider, model: model.name, length: body.bytes.length, exact: true };
+    return { event: { ...draft, data, content }, body };
+  }
+
+  private bodyOf({ head, messages, tail, path, headers }: RenderedRequest): RequestBody {
+    const chunks = [head, ...messages, tail].map(wireBytes);
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    if (length > this.maxRequestBytes) throw new RequestTooLarge(length, this.maxRequestBytes);
+    const bytes = Buffer.concat(chunks, length);
+    return { bytes, path, headers, sha256: createHash('sha256').update(bytes).digest('hex') };
+  }
+
+  private store(
+    nodeId: string,
+    rendered: RenderedRequest,
+    body: RequestBody,
+    held: HeldPaths,
+    path: readonly NodeRecord[],
+    provider: ModelProvider,
+  ): StoredRequest {
+    const placed = this.paths.placed(held, path);
+    const base = placed && { nodeId: path.at(-1)?.nodeId ?? '', placed };
+    const plan = planManifest(nodeId, rendered, base, isFull(path.length + 1));
+    held.placed.set(nodeId, plan.placed);
+    return {
+      manifest: plan.manifest,
+      segments: plan.fresh.map((segment) => storeSegment(nodeId, segment)),
+      sha256: body.sha256,
+      url: provider.baseUrl + body.path,
+      headers: body.headers,
+      sdk: provider.sdk,
+    };
+  }
+}
+
+const NOTHING: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', headers: {}, sdk: '' };
+
+function pathTo(fold: PathFold, nodeId: string | null): readonly NodeRecord[] {
+  const found = fold.pathTo(nodeId);
+  if ('missing' in found) throw new Error(`Node ${found.missing} is on the path and was not read.`);
+  return found.path;
+}

@@ -1,0 +1,139 @@
+import {
+  FULL_MANIFEST_EVERY,
+  type NodeRecord,
+  type OpenedEvent,
+  PathFold,
+  type PlacedSegment,
+  type ReadItems,
+  resolveManifest,
+  restoreSegment,
+  type StoredRequest,
+} from '@palimpsest/context';
+import type { ConversationLog, ConversationTree, PathRow } from '@palimpsest/read-models';
+import { LRUCache } from 'lru-cache';
+
+/** What this process holds of a conversation: the events of the paths that it assembled, opened, and all since. */
+export interface HeldPaths {
+  readonly fold: PathFold;
+  /** All events up to here are in, or belong to paths that nobody asked for. */
+  through: bigint;
+  /** Requests by node, for the nodes that the next request most likely grows from. */
+  readonly placed: LRUCache<string, readonly PlacedSegment[]>;
+}
+
+/** What an assembly asks for: the path to a node, as of a revision of the stream. */
+export interface PathWanted {
+  readonly conversationId: string;
+  readonly nodeId: string | null;
+  readonly revision: bigint;
+  /** Where the running turn began: what came since is read from the stream, whatever the read model has. */
+  readonly turnStartedAt: bigint;
+}
+
+const REQUESTS_HELD = 4;
+
+/**
+ * Context paths. A path is read by one recursive query over the node tree and the events that it names; what the read model has not
+ * reached is read from the end of the conversation's own stream, so no turn waits for a projector. What this process appends is put in.
+ */
+export class Paths {
+  private readonly held: LRUCache<string, HeldPaths>;
+
+  constructor(
+    private readonly log: ConversationLog,
+    private readonly tree: ConversationTree,
+    private readonly readItems: ReadItems,
+    /** How many conversations are held. */
+    max: number,
+  ) {
+    this.held = new LRUCache({ max });
+  }
+
+  /** Of events that were stored by this process, in order. */
+  put(conversationId: string, events: readonly OpenedEvent[]): void {
+    const held = this.held.get(conversationId);
+    if (!held) return;
+    for (const event of events) {
+      if (event.revision !== held.through + 1n) continue;
+      held.fold.put(event);
+      held.through = event.revision;
+    }
+  }
+
+  forget(conversationId: string): void {
+    this.held.delete(conversationId);
+  }
+
+  async hold(wanted: PathWanted): Promise<HeldPaths> {
+    const held = this.held.get(wanted.conversationId) ?? (await this.begin(wanted));
+    if (held.through < wanted.revision) this.catchUp(held, await this.log.after(wanted.conversationId, held.through));
+    for (;;) {
+      const found = held.fold.pathTo(wanted.nodeId);
+      if ('path' in found) return held;
+      await this.load(held, wanted.conversationId, found.missing);
+    }
+  }
+
+  /** The request of a node as it was placed, root first; null for none. */
+  placed(held: HeldPaths, path: readonly NodeRecord[]): readonly PlacedSegment[] | null {
+    const last = path.at(-1);
+    if (!last) return null;
+    const known = held.placed.get(last.nodeId);
+    if (known) return known;
+    const requests = new Map(path.map((node): [string, StoredRequest] => [node.nodeId, node.request]));
+    const resolved = resolveManifest(last.nodeId, requests);
+    if ('missing' in resolved)
+      throw new Error(`The request of ${last.nodeId} copies from ${resolved.missing}, which is not on its path.`);
+    // A piece that has a source is known by it: its text is not looked up.
+    const segments = resolved.places.map(({ owner, index }) => {
+      const pieces = requests.get(owner)?.segments[index];
+      if (!pieces)
+        throw new Error(`The request of ${last.nodeId} names segment ${index} of ${owner}, which is not there.`);
+      return { owner, index, segment: restoreSegment(owner, pieces, () => '') };
+    });
+    held.placed.set(last.nodeId, segments);
+    return segments;
+  }
+
+  private async begin({ conversationId, nodeId, turnStartedAt }: PathWanted): Promise<HeldPaths> {
+    const { path, revision } = await this.tree.path(conversationId, nodeId);
+    const from = revision < turnStartedAt ? revision : turnStartedAt - 1n;
+    const held: HeldPaths = {
+      fold: new PathFold(this.readItems),
+      through: from,
+      placed: new LRUCache({ max: REQUESTS_HELD }),
+    };
+    await this.putRows(held, conversationId, path);
+    this.held.set(conversationId, held);
+    return held;
+  }
+
+  /** A path that grows from a node which nobody asked for since this process holds the conversation. */
+  private async load(held: HeldPaths, conversationId: string, nodeId: string): Promise<void> {
+    const { path } = await this.tree.path(conversationId, nodeId);
+    if (!path.some((row) => row.node_id === nodeId))
+      throw new Error(`Node ${nodeId} is on the path, and neither the stream's end nor the tree has it.`);
+    await this.putRows(held, conversationId, path);
+  }
+
+  private async putRows(held: HeldPaths, conversationId: string, path: readonly PathRow[]): Promise<void> {
+    const revisions = path.flatMap((row) => [
+      row.question_revision,
+      row.requested_revision,
+      ...(row.ended_revision === null ? [] : [row.ended_revision]),
+      ...row.result_revisions,
+    ]);
+    for (const event of await this.log.at(conversationId, revisions)) held.fold.put(event);
+  }
+
+  private catchUp(held: HeldPaths, events: readonly OpenedEvent[]): void {
+    for (const event of events) {
+      if (event.revision <= held.through) continue;
+      held.fold.put(event);
+      held.through = event.revision;
+    }
+  }
+}
+
+/** Whether the manifest of a node at this depth (from 1) names the owners of its segments, so that no chain grows longer. */
+export const isFull = (depth: number): boolean => depth % FULL_MANIFEST_EVERY === 0;
