@@ -1,7 +1,13 @@
 export * from './clock';
 export * from './config';
+export * from './data-dir';
+export { AlreadyRunningError } from './data-lock';
+export * from './embedded-postgres';
+export * from './free-port';
 export * from './ids';
+export * from './installation-key';
 export { limits, type Limits } from './limits';
 export * from './logger';
 export * from './migrate';
 export * from './pg';
+export * from './secret-file';
