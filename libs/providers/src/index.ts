@@ -1,1 +1,11 @@
 export * from './port';
+export { AnthropicProvider } from './anthropic-messages/provider';
+export { OpenAiProvider, type ProviderOptions } from './openai-chat/provider';
+export { itemsOfResponse, textOfItems } from './response-items';
+export { SimulatedProvider } from './simulated/provider';
+export {
+  type Capture,
+  type SimulatedModel,
+  type SimulatedModelOptions,
+  startSimulatedModel,
+} from './simulated/server/start';

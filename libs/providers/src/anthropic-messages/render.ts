@@ -1,0 +1,182 @@
+import type { PathNode, RenderedRequest, Segment, SourcedText } from '@palimpsest/context';
+import { type Answer, type CallItem, type Exchange, pairUp, wireNameOf } from '../exchanges';
+import { isJsonObject, isRecord, type JsonRecord, recordsOf, stringOf } from '../json';
+import type { RenderInput } from '../port';
+import { inNameOrder, isBlank, paramsText, providerTools } from '../render-common';
+import { SegmentWriter } from '../segment-writer';
+import { blockPointer, inputPointer } from './items';
+
+/** The version of the API that the pinned SDK speaks. It shapes the answer, so it is recorded with the request. */
+export const ANTHROPIC_VERSION = '2026-10-21';
+
+const OWN_FIELDS = ['model', 'messages', 'stream', 'system', 'tools'];
+const MARK = '"cache_control":{"type":"ephemeral"}';
+
+export function renderMessages(input: RenderInput, provider: string): RenderedRequest {
+  const isNative = (node: PathNode): boolean => {
+    const response = node.received?.response;
+    return node.provider === provider && isRecord(response) && response['format'] === 'anthropic.messages';
+  };
+  const { exchanges, unpaired } = pairUp(input.path, isNative);
+  const messages: Segment[] = [];
+  let alone = 0;
+  const message = (nodeId: string): SegmentWriter => new SegmentWriter(nodeId).frame(messages.length === 0 ? '' : ',');
+  for (const exchange of exchanges) {
+    if (exchange.results.length > 0 || exchange.question !== null) {
+      messages.push(writeSent(exchange, message(exchange.nodeId)));
+    }
+    if (exchange.answer === null) continue;
+    const { blocks, dropped } = blocksOf(exchange.answer);
+    alone += dropped;
+    if (blocks.some((block) => block.speaks)) messages.push(writeBlocks(blocks, message(exchange.nodeId)));
+  }
+  return {
+    head: head(input),
+    messages,
+    tail: new SegmentWriter(null).frame(']}').end(),
+    path: '/v1/messages',
+    headers: { 'anthropic-version': ANTHROPIC_VERSION },
+    unpaired: unpaired + alone,
+  };
+}
+
+/**
+ * Two cache marks, and neither moves: one ends tools and system prompt; the one at the top lets the provider mark the last message itself,
+ * so that no message's bytes depend on its place.
+ */
+function head({ assistant, systemPrompt }: RenderInput): Segment {
+  const { model } = assistant;
+  const limit = 'max_tokens' in model.params ? '' : `,"max_tokens":${model.maxOutputTokens}`;
+  const mark = 'cache_control' in model.params ? '' : `,${MARK}`;
+  const tools = [
+    ...inNameOrder(assistant.tools).map(({ name, description, inputSchema }) =>
+      JSON.stringify({ name, description, input_schema: inputSchema }),
+    ),
+    ...providerTools(assistant),
+  ];
+  const writer = new SegmentWriter(null);
+  writer.frame(`{"model":${JSON.stringify(model.name)}${limit},"stream":true${mark}`);
+  if (tools.length > 0) writer.frame(',"tools":').tools(`[${tools.join(',')}]`);
+  if (!isBlank(systemPrompt.text)) {
+    writer.frame(',"system":[{"type":"text","text":"').quoted(systemPrompt, 'system').frame(`",${MARK}}]`);
+  }
+  return writer.frame(`${paramsText(assistant, OWN_FIELDS)},"messages":[`).end();
+}
+
+/** All results of a node in one message, its question after them. */
+function writeSent({ results, question }: Exchange, writer: SegmentWriter): Segment {
+  writer.frame('{"role":"user","content":[');
+  results.forEach(({ result, wireId }, index) => {
+    writer.frame(`${index === 0 ? '' : ','}{"type":"tool_result","tool_use_id":${JSON.stringify(wireId)},"content":"`);
+    writer.quoted(result.result).frame(result.isError ? '","is_error":true}' : '"}');
+  });
+  if (question !== null) {
+    writer.frame(`${results.length === 0 ? '' : ','}{"type":"text","text":"`);
+    // A block without a visible character is refused, and would be in every later request.
+    if (isBlank(question.text)) writer.frame('(empty)');
+    else writer.quoted(question);
+    writer.frame('"}');
+  }
+  return writer.frame(']}').end();
+}
+
+interface Block {
+  /** An answer of blocks that all say nothing by themselves (thinking alone) is left out. */
+  readonly speaks: boolean;
+  write(writer: SegmentWriter): void;
+}
+
+function writeBlocks(blocks: readonly Block[], writer: SegmentWriter): Segment {
+  writer.frame('{"role":"assistant","content":[');
+  blocks.forEach((block, index) => block.write(writer.frame(index === 0 ? '' : ',')));
+  return writer.frame(']}').end();
+}
+
+function blocksOf(answer: Answer): { blocks: readonly Block[]; dropped: number } {
+  const { response } = answer.received;
+  return answer.native && isRecord(response) ? nativeBlocks(answer, response) : foreignBlocks(answer);
+}
+
+/** Another provider's answer, from its items. Its reasoning means nothing here. */
+function foreignBlocks({ received, wireIds }: Answer): { blocks: readonly Block[]; dropped: number } {
+  const blocks = received.items.flatMap((item): Block[] => {
+    if (item.type === 'assistant' && !isBlank(item.text.text)) return [textBlock(item.text)];
+    const wireId = item.type === 'tool_call' ? wireIds.get(item.toolCallId) : undefined;
+    return item.type === 'tool_call' && wireId !== undefined ? [callBlock(item, wireId, {}, 0)] : [];
+  });
+  return { blocks, dropped: 0 };
+}
+
+/** This provider's own answer goes back block by block, unchanged. */
+function nativeBlocks(
+  { received, wireIds }: Answer,
+  response: JsonRecord,
+): { blocks: readonly Block[]; dropped: number } {
+  const content = recordsOf(response['content']);
+  const calls = new Map<string, CallItem>();
+  for (const item of received.items) if (item.type === 'tool_call') calls.set(item.arguments.source.pointer, item);
+  let dropped = 0;
+  const blocks = content.flatMap((block, index): Block[] => {
+    const type = stringOf(block['type']);
+    if (type === 'tool_use') {
+      const item = calls.get(inputPointer(index));
+      const wireId = item === undefined ? undefined : wireIds.get(item.toolCallId);
+      return item === undefined || wireId === undefined ? [] : [callBlock(item, wireId, block, received.revision)];
+    }
+    if (type === 'text' && isBlank(stringOf(block['text']))) return [];
+    if (!isServerBlockPaired(block, content)) {
+      dropped += 1;
+      return [];
+    }
+    return [storedBlock(block, index, received.revision)];
+  });
+  return { blocks, dropped };
+}
+
+/** The provider's own tools: their call and its result stand in one answer, and each needs the other there. */
+function isServerBlockPaired(block: JsonRecord, content: readonly JsonRecord[]): boolean {
+  const type = stringOf(block['type']);
+  if (type.endsWith('_tool_use')) return content.some((other) => other['tool_use_id'] === block['id']);
+  if (!type.endsWith('_tool_result')) return true;
+  return content.some((other) => other['id'] === block['tool_use_id'] && stringOf(other['type']).endsWith('_tool_use'));
+}
+
+function textBlock(text: SourcedText): Block {
+  return { speaks: true, write: (writer) => void writer.frame('{"type":"text","text":"').quoted(text).frame('"}') };
+}
+
+function callBlock(item: CallItem, wireId: string, block: JsonRecord, revision: number): Block {
+  const { type: _type, id: _id, name: _name, input: _input, input_json: _raw, ...others } = block;
+  const pointer = item.arguments.source.pointer.replace(/\/input_json$/, '');
+  return {
+    speaks: true,
+    write: (writer) => {
+      const name = JSON.stringify(wireNameOf(item.name));
+      writer.frame(`{"type":"tool_use","id":${JSON.stringify(wireId)},"name":${name},"input":`);
+      writeInput(item.arguments, writer);
+      writer.fields(others, pointer, revision, ',').frame('}');
+    },
+  };
+}
+
+/** The raw argument text where it is an object; nothing at all is an empty one; anything else is shown to the model inside an object. */
+function writeInput(raw: SourcedText, writer: SegmentWriter): void {
+  if (isBlank(raw.text)) writer.frame('{}');
+  else if (isJsonObject(raw.text)) writer.verbatim(raw);
+  else writer.frame('{"invalid_arguments":"').quoted(raw).frame('"}');
+}
+
+function storedBlock(block: JsonRecord, index: number, revision: number): Block {
+  const { input_json: raw, ...fields } = block;
+  const pointer = blockPointer(index);
+  return {
+    speaks: !/thinking$/.test(stringOf(block['type'])),
+    write: (writer) => {
+      if (raw === undefined) return void writer.stored(fields, pointer, revision);
+      const { input: _input, ...others } = fields;
+      writer.frame('{').fields(others, pointer, revision).frame(',"input":');
+      writeInput({ text: stringOf(raw), source: { revision, pointer: inputPointer(index) } }, writer);
+      writer.frame('}');
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import type { Escape, Piece, PieceKind, Segment, SourcedText } from '@palimpsest/context';
+import { isRecord } from './json';
+
+/** Names, ids and tags: short words of the format, written as frame. */
+const FRAME_FIELDS: ReadonlySet<string> = new Set(['type', 'id', 'name', 'tool_use_id', 'format']);
+
+/** Writes the pieces of one segment: frame as it is, and each text of an event as a piece of its own. */
+export class SegmentWriter {
+  private readonly pieces: Piece[] = [];
+
+  constructor(private readonly nodeId: string | null) {}
+
+  frame(text: string): this {
+    const last = this.pieces.at(-1);
+    if (last !== undefined && last.kind === 'frame' && last.source === undefined) {
+      this.pieces[this.pieces.length - 1] = { ...last, text: last.text + text };
+    } else if (text !== '') {
+      this.pieces.push({ kind: 'frame', text, nodeId: this.nodeId });
+    }
+    return this;
+  }
+
+  tools(text: string): this {
+    this.pieces.push({ kind: 'tools', text, nodeId: this.nodeId });
+    return this;
+  }
+
+  /** A text inside the quotes of a JSON string. */
+  quoted(text: SourcedText, kind: PieceKind = 'turn'): this {
+    return this.sourced(text, kind, 'json');
+  }
+
+  /** A text that is JSON itself. */
+  verbatim(text: SourcedText): this {
+    return this.sourced(text, 'turn', 'verbatim');
+  }
+
+  /** A value out of a stored response, unchanged: `pointer` is where it stands in the content of the event at `revision`. */
+  stored(value: unknown, pointer: string, revision: number): this {
+    if (typeof value === 'string') {
+      return this.frame('"').quoted({ text: value, source: { revision, pointer } }).frame('"');
+    }
+    if (Array.isArray(value)) {
+      this.frame('[');
+      value.forEach((element, index) => {
+        this.frame(index === 0 ? '' : ',').stored(element, `${pointer}/${index}`, revision);
+      });
+      return this.frame(']');
+    }
+    return isRecord(value) ? this.frame('{').fields(value, pointer, revision).frame('}') : this.frame(print(value));
+  }
+
+  /** The fields of a stored object, without its braces. */
+  fields(value: Record<string, unknown>, pointer: string, revision: number, leading = ''): this {
+    let separator = leading;
+    for (const [key, field] of Object.entries(value)) {
+      this.frame(`${separator}${JSON.stringify(key)}:`);
+      if (FRAME_FIELDS.has(key) && typeof field === 'string') this.frame(JSON.stringify(field));
+      else this.stored(field, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, revision);
+      separator = ',';
+    }
+    return this;
+  }
+
+  end(): Segment {
+    return this.pieces;
+  }
+
+  private sourced({ text, source }: SourcedText, kind: PieceKind, escape: Escape): this {
+    if (text !== '') this.pieces.push({ kind, text, nodeId: this.nodeId, source, escape });
+    return this;
+  }
+}
+
+function print(value: unknown): string {
+  return JSON.stringify(value ?? null);
+}

@@ -1,0 +1,76 @@
+import { isRecord, type JsonRecord, recordsOf, stringOf } from '../../json';
+
+export type Format = 'openai' | 'anthropic';
+
+export interface HeardTool {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonRecord;
+}
+
+export type HeardMessage =
+  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly string[] }
+  | { readonly role: 'tool'; readonly text: string };
+
+/** What the model hears of a request, whatever its format. */
+export interface Heard {
+  readonly format: Format;
+  readonly model: string;
+  readonly stream: boolean;
+  readonly system: string;
+  readonly tools: readonly HeardTool[];
+  readonly messages: readonly HeardMessage[];
+}
+
+export function hear(format: Format, body: JsonRecord): Heard {
+  const tools = recordsOf(body['tools']).map((tool) => {
+    const inner = format === 'openai' && isRecord(tool['function']) ? tool['function'] : tool;
+    const parameters = inner[format === 'openai' ? 'parameters' : 'input_schema'];
+    return {
+      name: stringOf(inner['name']),
+      description: stringOf(inner['description']),
+      parameters: isRecord(parameters) ? parameters : {},
+    };
+  });
+  const messages = recordsOf(body['messages']);
+  const isSystem = (message: JsonRecord): boolean => /^(system|developer)$/.test(stringOf(message['role']));
+  return {
+    format,
+    model: stringOf(body['model']),
+    stream: body['stream'] === true,
+    system:
+      format === 'anthropic'
+        ? textOf(body['system'])
+        : messages
+            .filter(isSystem)
+            .map((message) => textOf(message['content']))
+            .join('\n'),
+    tools,
+    messages: messages.filter((message) => !isSystem(message)).flatMap(hearMessage),
+  };
+}
+
+function hearMessage(message: JsonRecord): readonly HeardMessage[] {
+  const content = message['content'];
+  if (message['role'] === 'tool') return [{ role: 'tool', text: textOf(content) }];
+  const blocks = recordsOf(content);
+  if (message['role'] === 'assistant') {
+    const calls = [...recordsOf(message['tool_calls']), ...blocks.filter((block) => block['type'] === 'tool_use')];
+    const ids = calls.map((call) => stringOf(call['id']));
+    return [{ role: 'assistant', text: textOf(content), calls: ids }];
+  }
+  const results = blocks.filter((block) => block['type'] === 'tool_result');
+  const text = textOf(content);
+  return [
+    ...results.map((result) => ({ role: 'tool' as const, text: textOf(result['content']) })),
+    ...(text === '' && results.length > 0 ? [] : [{ role: 'user' as const, text }]),
+  ];
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return recordsOf(content)
+    .map((block) => (block['type'] === 'text' ? stringOf(block['text']) : ''))
+    .join('');
+}

@@ -1,0 +1,164 @@
+import { stringOf } from '../../json';
+import { type Directive, directivesIn, numberOption, withoutDirectives } from './directives';
+import { figuresIn, type Figure } from './figures';
+import type { Heard, HeardMessage, HeardTool } from './heard';
+import { includesOverseas, type Topic, topicOf } from './topics';
+
+export interface Call {
+  readonly name: string;
+  /** Raw: whatever a test asked for, valid or not. */
+  readonly arguments: string;
+}
+
+export interface Reply {
+  readonly thinking: string | null;
+  readonly redacted: boolean;
+  /** The provider's own web search, called and answered within the reply. */
+  readonly search: boolean;
+  readonly text: string;
+  readonly calls: readonly Call[];
+  /** The provider's word, where a test asked for one. */
+  readonly stop: string | null;
+}
+
+/** What is going on, from the request alone. */
+export interface Scene {
+  readonly question: string;
+  readonly directives: readonly Directive[];
+  /** From 1, within the turn. */
+  readonly round: number;
+  /** Results that came after the last answer. */
+  readonly results: readonly string[];
+  /** All before the question. */
+  readonly earlier: readonly HeardMessage[];
+}
+
+/** The sample data ends here; a date in the request says otherwise. */
+const DEFAULT_TODAY = '2026-06-15';
+const MOST_ECHOED = 400;
+
+export function sceneOf({ messages }: Heard): Scene {
+  const at = messages.findLastIndex((message) => message.role === 'user');
+  const asked = messages[at];
+  const turn = messages.slice(at + 1);
+  const lastAnswer = messages.findLastIndex((message) => message.role === 'assistant');
+  const question = asked?.text ?? '';
+  return {
+    question: withoutDirectives(question),
+    directives: directivesIn(question),
+    round: 1 + turn.filter((message) => message.role === 'assistant').length,
+    results: messages
+      .slice(lastAnswer + 1)
+      .flatMap((message, index) => (message.role === 'tool' && lastAnswer + 1 + index > at ? [message.text] : [])),
+    earlier: messages.slice(0, Math.max(0, at)),
+  };
+}
+
+/**
+ * A weak model, on purpose: a figure that fits the question and already stands in its context is used again, be it old or of another
+ * branch. So whatever leaks into a request shows as a wrong answer.
+ */
+export function think(heard: Heard, scene: Scene): Reply {
+  const find = (verb: string): Directive | undefined => scene.directives.find((directive) => directive.verb === verb);
+  const thought = find('think');
+  const calls = scriptedCalls(scene);
+  const reply = calls.length > 0 ? { text: '', calls } : speak(heard, scene);
+  return {
+    thinking:
+      thought === undefined
+        ? null
+        : thought.rest.trim() || `Round ${scene.round}: what was asked, and what is at hand?`,
+    redacted: find('redacted') !== undefined,
+    search: find('search') !== undefined && scene.round === 1,
+    stop: find('stop')?.rest.trim() ?? null,
+    ...reply,
+  };
+}
+
+function scriptedCalls({ directives, round }: Scene): readonly Call[] {
+  return directives.flatMap((directive): Call[] => {
+    if (directive.verb === 'call' && round === 1) {
+      const [, name = '', raw = ''] = /^(\S*)\s*([\s\S]*)$/.exec(directive.rest.trim()) ?? [];
+      return [{ name, arguments: raw }];
+    }
+    if (directive.verb !== 'rounds' && directive.verb !== 'parallel') return [];
+    if (round > numberOption(directive, 'rounds', 1)) return [];
+    const call = { name: directive.options.get('tool') ?? '', arguments: directive.options.get('args') ?? '{}' };
+    return Array.from({ length: numberOption(directive, 'parallel', 1) }, () => call);
+  });
+}
+
+function speak(heard: Heard, scene: Scene): { text: string; calls: readonly Call[] } {
+  const say = scene.directives.find((directive) => directive.verb === 'say');
+  if (say !== undefined) return { text: say.rest, calls: [] };
+  if (scene.directives.some((directive) => directive.verb === 'echo')) {
+    return { text: scene.results.join('\n') || scene.question, calls: [] };
+  }
+  const today = todayOf(heard);
+  const topic = topicInContext(scene);
+  if (scene.results.length > 0) return { text: fromResults(scene, topic, today), calls: [] };
+  if (topic === undefined) return { text: chat(scene), calls: [] };
+  const known = figuresInContext(topic, scene);
+  if (known.length >= topic.least) return { text: topic.answer(known, scene.question, today), calls: [] };
+  const tool = heard.tools.find(({ name, description }) => /sql/i.test(`${name} ${description}`));
+  if (tool === undefined)
+    return { text: `I have no figures for that, and no tool to get them. ${chat(scene)}`, calls: [] };
+  return {
+    text: '',
+    calls: [{ name: tool.name, arguments: JSON.stringify({ [argumentOf(tool)]: topic.sql(scene.question, today) }) }],
+  };
+}
+
+function argumentOf({ parameters }: HeardTool): string {
+  const { required, properties } = parameters;
+  const [first] = Array.isArray(required) ? (required as unknown[]) : Object.keys(properties ?? {});
+  return stringOf(first) || 'query';
+}
+
+function todayOf({ system, tools, messages }: Heard): string {
+  const places = [
+    ...messages.map((message) => message.text).reverse(),
+    system,
+    ...tools.map((tool) => tool.description),
+  ];
+  for (const place of places) {
+    const date = /\btoday\b\D{0,20}(\d{4}-\d{2}-\d{2})/i.exec(place)?.[1];
+    if (date !== undefined) return date;
+  }
+  return DEFAULT_TODAY;
+}
+
+/** A question that only adds to the one before ("and with overseas subsidiaries?") has its topic. */
+function topicInContext({ question, earlier }: Scene): Topic | undefined {
+  const own = topicOf(question);
+  if (own !== undefined || !includesOverseas(question)) return own;
+  const before = earlier.findLast((message) => message.role === 'user' && topicOf(message.text) !== undefined);
+  return before === undefined ? undefined : topicOf(before.text);
+}
+
+/** The latest figures in the context that could answer: results and answers of questions on the topic, or any text that speaks of it. */
+function figuresInContext(topic: Topic, { earlier }: Scene): readonly Figure[] {
+  for (let at = earlier.length - 1; at >= 0; at -= 1) {
+    const message = earlier[at] as HeardMessage;
+    const figures = figuresIn(message.text);
+    if (figures.length < topic.least) continue;
+    const asked = earlier.slice(0, at).findLast((before) => before.role === 'user')?.text ?? '';
+    const fits = topic.name === 'total sales' || topicOf(asked) === topic || topicOf(message.text) === topic;
+    if (fits) return figures;
+  }
+  return [];
+}
+
+function fromResults({ results, question }: Scene, topic: Topic | undefined, today: string): string {
+  const all = results.join('\n');
+  const figures = results.flatMap((result) => figuresIn(result));
+  if (topic !== undefined && figures.length > 0) return topic.answer(figures, question, today);
+  const shown = [...all].slice(0, MOST_ECHOED).join('');
+  return `The tool answered: ${shown}`;
+}
+
+function chat({ question, earlier }: Scene): string {
+  const turns = earlier.filter((message) => message.role === 'user').length;
+  const shown = [...question].slice(0, MOST_ECHOED).join('');
+  return turns === 0 ? `You said: ${shown}` : `You said: ${shown} (after ${turns} earlier questions)`;
+}
