@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { StoreUnavailable } from '../errors';
 import { ContentKeys, KEY_BYTES } from '../sealing/content-keys';
 import { KeyLost, Sealed } from '../sealing/errors';
 import type { KeyRow, KeyStore } from './key-store';
@@ -87,11 +88,19 @@ export class KeyRing {
   }
 
   private async read(id: string): Promise<ContentKeys> {
-    return new ContentKeys(id, this.unwrap(id, await this.options.store.chain(id)));
+    return new ContentKeys(id, this.unwrap(id, await this.chain(id)));
+  }
+
+  private async chain(id: string): Promise<readonly KeyRow[]> {
+    try {
+      return await this.options.store.chain(id);
+    } catch (cause) {
+      throw new StoreUnavailable("The keys can't be read.", { cause });
+    }
   }
 
   private async openOrMake(id: string, above: readonly string[]): Promise<ContentKeys> {
-    if (!this.remembered.has(id) && (await this.options.store.chain(id)).length === 0) await this.make(id, above);
+    if (!this.remembered.has(id) && (await this.chain(id)).length === 0) await this.make(id, above);
     return this.open(id);
   }
 
@@ -100,8 +109,8 @@ export class KeyRing {
     const [parent] = above;
     let wrapping: Uint8Array | undefined = this.installation.get(this.currentId);
     if (parent !== undefined) {
-      if ((await this.options.store.chain(parent)).length === 0) await this.make(parent, above.slice(1));
-      wrapping = this.unwrap(parent, await this.options.store.chain(parent));
+      if ((await this.chain(parent)).length === 0) await this.make(parent, above.slice(1));
+      wrapping = this.unwrap(parent, await this.chain(parent));
     }
     const wrappedBy = parent ?? this.currentId;
     const wrapped = wrapKey(randomBytes(KEY_BYTES), id, wrappedBy, wrapping as Uint8Array);

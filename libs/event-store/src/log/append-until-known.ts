@@ -20,7 +20,10 @@ export interface UntilKnown {
   readonly onUnknown?: (error: OutcomeUnknown, attempt: number) => void;
 }
 
-/** PROTOCOL.md A6: while the outcome is unknown, the same ids, bytes and revision again, until the store says stored or conflict. */
+/**
+ * PROTOCOL.md A6: while the outcome is unknown, the same ids, bytes and revision again, until the store says stored or conflict. Once it
+ * was unknown, no other error makes it known: a store that can't be reached now may have stored the first try.
+ */
 export async function appendUntilKnown(
   store: EventStore,
   stream: string,
@@ -28,14 +31,16 @@ export async function appendUntilKnown(
   events: readonly NewEvent[],
   { backoff, signal, onUnknown }: UntilKnown,
 ): Promise<AppendOutcome> {
+  let unknown: OutcomeUnknown | undefined;
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await store.append(stream, expected, events);
     } catch (error) {
-      if (!(error instanceof OutcomeUnknown)) throw error;
-      onUnknown?.(error, attempt);
+      if (error instanceof OutcomeUnknown) unknown = error;
+      if (!unknown) throw error;
+      onUnknown?.(unknown, attempt);
       if (!signal?.aborted) await pause(attempt, backoff, signal);
-      if (signal?.aborted) throw error;
+      if (signal?.aborted) throw unknown;
     }
   }
 }

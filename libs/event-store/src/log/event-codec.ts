@@ -39,10 +39,14 @@ export type Decoded<E extends Draft = Draft> = E extends Draft
     }
   : never;
 
-/** Brings what an older version stored into today's shape. */
-export interface Upcasts {
-  data(type: string, schemaVersion: number, data: JsonObject): { readonly type: string; readonly data: JsonObject };
-  content(type: string, schemaVersion: number, content: Json): Json;
+/** A stored event before it is brought into today's shape. */
+export interface OlderEvent {
+  readonly stream: string;
+  readonly revision: Revision;
+  readonly type: string;
+  readonly schemaVersion: number;
+  readonly data: JsonObject;
+  readonly key?: EventKey;
 }
 
 export interface CodecLimits {
@@ -58,7 +62,10 @@ export interface CodecOptions {
   readonly store: EventStore;
   readonly keys: KeyRing;
   readonly limits?: CodecLimits;
-  readonly upcasts?: Upcasts;
+  /** The version of the shape that is written today, by type. Default: 1. */
+  readonly schemaVersion?: (type: string) => number;
+  /** Today's shape of an event that an older version wrote. */
+  readonly upcast?: (event: OlderEvent) => { readonly type: string; readonly data: unknown };
 }
 
 /** Where a stream stands. Revision -1n and no digest: it has no events. */
@@ -127,7 +134,8 @@ export class EventCodec {
       const sealed = await this.sealContent(keys, place, event, large.has(event), context, encoding);
       const data = { ...(event.draft.data as JsonObject), ...(sealed !== null && { [SEALED]: sealed as Json }) };
       const key = event.draft.key && { key: { name: event.draft.key.name, digest: event.draft.key.digest } };
-      const metadata: JsonObject = { ...plain(context), ...key, previousDigest };
+      const schemaVersion = this.options.schemaVersion?.(place.type) ?? 1;
+      const metadata: JsonObject = { ...plain(context), schemaVersion, ...key, previousDigest };
       const digest = digestOf({ stream, revision, id: event.id, type: place.type, data, metadata });
       events.push({ id: event.id, type: place.type, data, metadata: { ...metadata, digest } });
       previousDigest = digest;
@@ -138,10 +146,12 @@ export class EventCodec {
   decode<E extends Draft = Draft>(event: StoredEvent): Decoded<E> {
     const meta = metaOf(event);
     const { [SEALED]: sealed, ...data } = event.data;
-    const today = this.options.upcasts?.data(event.type, meta.schemaVersion, data) ?? { type: event.type, data };
     const { stream, revision, position, id } = event;
+    const { schemaVersion, key } = meta;
+    const stored = { stream, revision, type: event.type, schemaVersion, data, ...(key && { key }) };
+    const { type, data: today } = this.options.upcast?.(stored) ?? stored;
     const open = async () => (sealed === undefined ? null : this.openContent(event, meta, sealed));
-    const decoded = { stream, revision, position, id, ...today, ...(meta.key && { key: meta.key }), meta, open };
+    const decoded = { stream, revision, position, id, type, data: today, ...(key && { key }), meta, open };
     return decoded as unknown as Decoded<E>;
   }
 
@@ -180,24 +190,19 @@ export class EventCodec {
     const { stream, id, type, revision } = event;
     const place = { stream, id, type, field: 'content', revision };
     const keys = await this.keysOf(stream, meta.tenantId);
-    const content =
-      typeof sealed === 'string'
-        ? await keys.open(place, sealed)
-        : (JSON.parse(
-            (await readPayload(this.options.store, keys, place, sealed as unknown as BoundReference)).toString(),
-          ) as Json);
-    return this.options.upcasts?.content(type, meta.schemaVersion, content) ?? content;
+    if (typeof sealed === 'string') return keys.open(place, sealed);
+    const text = await readPayload(this.options.store, keys, place, sealed as unknown as BoundReference);
+    return JSON.parse(text.toString()) as Json;
   }
 }
 
 /** No other field of whatever the caller holds gets into the log. */
-const plain = ({ tenantId, actor, correlationId, causationId, occurredAt, schemaVersion }: AppendContext) => ({
+const plain = ({ tenantId, actor, correlationId, causationId, occurredAt }: AppendContext) => ({
   tenantId,
   actor,
   correlationId,
   causationId,
   occurredAt,
-  schemaVersion,
 });
 
 /** Below this, writing a payload again costs less than a digest of every text would. */

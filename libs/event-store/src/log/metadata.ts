@@ -16,10 +16,11 @@ export interface AppendContext {
   readonly causationId: string | null;
   /** UTC, ISO 8601. For people: order comes from revision and position. */
   readonly occurredAt: string;
-  readonly schemaVersion: number;
 }
 
 export interface EventMeta extends AppendContext {
+  /** Of the event's type. */
+  readonly schemaVersion: number;
   readonly key?: EventKey;
   /** SHA-256 over the whole event but itself: see `digestOf`. */
   readonly digest: string;

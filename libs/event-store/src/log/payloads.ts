@@ -64,7 +64,7 @@ export async function writePayload(
     const body = packed.body.subarray(at, at + CHUNK_BYTES);
     const sealed = keys.sealPacked({ stream, id, type, field: 'content' }, { codec: 'r1', body });
     const data: JsonObject = { owner: keys.id, sealed };
-    const metadata: JsonObject = { ...context, previousDigest };
+    const metadata: JsonObject = { ...context, schemaVersion: 1, previousDigest };
     const digest: string = digestOf({ stream, revision, id, type, data, metadata });
     const event: NewEvent = { id, type, data, metadata: { ...metadata, digest } };
     const expected = chunks === 0 ? 'no_stream' : revision - 1n;

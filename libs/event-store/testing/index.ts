@@ -1,0 +1,2 @@
+export * from './faulty-store';
+export * from './ledger';
