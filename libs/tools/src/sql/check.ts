@@ -67,6 +67,8 @@ class Check {
       case 'FuncCall':
         return this.builtin('function', stringsOf(node['funcname']), allowedFunctions);
       case 'A_Expr':
+        // BETWEEN is written as an operator's name, and means `>=` and `<=`.
+        if (/^AEXPR_(NOT_)?BETWEEN(_SYM)?$/.test(node['kind'] as string)) return;
         return this.builtin('operator', stringsOf(node['name']), allowedOperators);
       case 'SubLink':
         if (node['operName']) this.builtin('operator', stringsOf(node['operName']), allowedOperators);

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, escapeIdentifier as name, escapeLiteral as literal } from 'pg';
 import { restrictDatabase } from './restrict';
 import { scramVerifier } from './scram';
@@ -35,12 +36,38 @@ const roleSettings: Readonly<Record<string, string>> = {
 
 const connectionLimit = 20;
 
+/** The comment of a role that was made here. No other role is ever taken over, and none of these gets a right to a further database. */
+const roleMark = 'Reads for the SQL tool of Palimpsest';
+
 /**
  * Makes the database of the SQL tool and its login role, or brings them to what they must be: safe to run at every start, by several
  * processes at once. `adminUrl` must be a superuser's (some of the role's settings are a superuser's to give). The role may connect to this
  * database alone: every other one loses CONNECT for PUBLIC, and the login roles that had it that way get it by name.
  */
 export async function provisionSqlDatabase(adminUrl: string, wanted: SqlDatabase): Promise<{ url: string }> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      await provisionOnce(adminUrl, wanted);
+      break;
+    } catch (error) {
+      if (attempt === 5 || !isRace(error)) throw error;
+      await delay(100 * attempt * Math.random());
+    }
+  const url = new URL(inDatabase(adminUrl, wanted.database));
+  url.username = encodeURIComponent(wanted.role);
+  url.password = encodeURIComponent(wanted.password);
+  return { url: url.href };
+}
+
+/** The lock holds off whoever starts on the same database; rights are the whole server's, where another installation may set its own. */
+const isRace = (error: unknown): boolean => {
+  const { code, message } = error as { code?: string; message: string };
+  const made = code === '42710' || code === '42P04' || code === '23505';
+  const gone = code === '3D000';
+  return made || gone || (code === 'XX000' && message.includes('concurrently'));
+};
+
+async function provisionOnce(adminUrl: string, wanted: SqlDatabase): Promise<void> {
   await connected(adminUrl, async (admin) => {
     await admin.query(`select pg_advisory_lock(hashtext('palimpsest sql tool'))`);
     await provideRole(admin, wanted);
@@ -51,15 +78,19 @@ export async function provisionSqlDatabase(adminUrl: string, wanted: SqlDatabase
       await inTransaction(owner, () => restrictDatabase(owner, wanted.role));
     });
   });
-  const url = new URL(inDatabase(adminUrl, wanted.database));
-  url.username = encodeURIComponent(wanted.role);
-  url.password = encodeURIComponent(wanted.password);
-  return { url: url.toString() };
 }
 
 async function provideRole(admin: Client, { role, password }: SqlDatabase): Promise<void> {
-  const known = await admin.query(`select from pg_roles where rolname = $1::name`, [role]);
-  if (known.rowCount === 0) await admin.query(`create role ${name(role)}`);
+  const known = await admin.query<{ mark: string | null }>(
+    `select shobj_description(oid, 'pg_authid') as mark from pg_roles where rolname = $1::name`,
+    [role],
+  );
+  if (known.rows[0] && known.rows[0].mark !== roleMark)
+    throw new Error(
+      `The role "${role}" is not the SQL tool's: it would lose its rights. Name another role for the tool.`,
+    );
+  if (!known.rows[0])
+    await admin.query(`create role ${name(role)}; comment on role ${name(role)} is ${literal(roleMark)}`);
   await admin.query(
     `alter role ${name(role)} login nosuperuser nocreatedb nocreaterole noreplication nobypassrls noinherit
        connection limit ${connectionLimit} password ${literal(scramVerifier(password))}`,
@@ -89,18 +120,16 @@ async function closeOtherDatabases(admin: Client, { database, role }: SqlDatabas
     [database, role],
   );
   const logins = await admin.query<{ login: string }>(
-    `select rolname as login from pg_roles where rolcanlogin and not rolsuper and rolname <> $1::name order by rolname`,
-    [role],
+    `select rolname as login from pg_roles
+      where rolcanlogin and not rolsuper and shobj_description(oid, 'pg_authid') is distinct from $1::text order by rolname`,
+    [roleMark],
   );
   for (const { other, byPublic } of open.rows) {
     const grants = byPublic
       ? logins.rows.map(({ login }) => `grant connect on database ${name(other)} to ${name(login)}`)
       : [];
     const statements = [...grants, `revoke connect on database ${name(other)} from public, ${name(role)}`];
-    // A database that is dropped at this moment needs no closing.
-    await admin.query(statements.join(';')).catch((error: { code?: string }) => {
-      if (error.code !== '3D000') throw error;
-    });
+    await admin.query(statements.join(';'));
   }
 }
 
@@ -123,5 +152,5 @@ async function inTransaction(client: Client, work: () => Promise<unknown>): Prom
 function inDatabase(url: string, database: string): string {
   const moved = new URL(url);
   moved.pathname = `/${encodeURIComponent(database)}`;
-  return moved.toString();
+  return moved.href;
 }
