@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import {
   type NodeRecord,
   type OpenedEvent,
-  PathFold,
+  type PathFold,
+  type PlacedSegment,
   planManifest,
   type RenderedRequest,
   storeSegment,
@@ -10,9 +11,9 @@ import {
   wireBytes,
 } from '@palimpsest/context';
 import type { ActiveConversation, CallRequestedDraft, ConversationEvent, DraftEvent } from '@palimpsest/conversation';
-import type { ModelProvider, ReceivedItem } from '@palimpsest/providers';
+import type { ModelProvider } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
-import { type HeldPaths, isFull, type Paths } from './paths';
+import { isFull, type Paths } from './paths';
 
 /** The request can't be made: it is larger than `maxRequestBytes`. */
 export class RequestTooLarge extends Error {
@@ -27,10 +28,17 @@ export class RequestTooLarge extends Error {
 
 /** The bytes of a request, kept from its assembly to its call. */
 export interface RequestBody {
+  readonly provider: string;
   readonly bytes: Uint8Array;
   readonly sha256: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A request that is not stored yet. */
+export interface AssembledRequest {
+  readonly body: RequestBody;
+  readonly placed: readonly PlacedSegment[];
 }
 
 export interface AssemblyContext {
@@ -51,23 +59,26 @@ export class Assembly {
     private readonly onUnpaired: (nodeId: string, count: number) => void,
   ) {}
 
-  /** The events, ready to be sealed, and the bodies by node. */
+  /** The events, ready to be sealed, and their requests by node. */
   async complete(
     drafts: readonly DraftEvent[],
     context: AssemblyContext,
-  ): Promise<{ readonly events: readonly ConversationEvent[]; readonly bodies: ReadonlyMap<string, RequestBody> }> {
-    const bodies = new Map<string, RequestBody>();
+  ): Promise<{
+    readonly events: readonly ConversationEvent[];
+    readonly requests: ReadonlyMap<string, AssembledRequest>;
+  }> {
+    const requests = new Map<string, AssembledRequest>();
     const events: ConversationEvent[] = [];
     for (const draft of drafts) {
       if (draft.type !== 'CallRequested') {
         events.push(draft);
         continue;
       }
-      const { event, body } = await this.request(draft, events, context);
+      const { event, ...request } = await this.request(draft, events, context);
       events.push(event);
-      bodies.set(draft.data.nodeId, body);
+      requests.set(draft.data.nodeId, request);
     }
-    return { events, bodies };
+    return { events, requests };
   }
 
   private async request(draft: CallRequestedDraft, before: readonly ConversationEvent[], context: AssemblyContext) {
@@ -75,56 +86,31 @@ export class Assembly {
     const { nodeId, parent, turnId } = draft.data;
     const started = state.turns.get(turnId)?.start?.revision ?? Number(revision) + 1;
     const held = await this.paths.hold({ conversationId, nodeId: parent, revision, turnStartedAt: BigInt(started) });
-    const fold = new PathFold((): readonly ReceivedItem[] => [], held.fold);
+    const fold = held.fold.over();
     before.forEach((event, at) => fold.put({ ...event, revision: revision + 1n + BigInt(at) } as OpenedEvent));
     const { model } = assistant.definition;
     const provider = this.providerOf(model.provider);
     const path = pathTo(fold, parent);
-    const node: NodeRecord = {
-      ...{
-        nodeId,
-        parent,
-        turnId,
-        kind: draft.data.kind,
-        provider: model.provider,
-        status: 'pending',
-        first: draft.data.round === 1,
-      },
-      ...{ calls: [], received: null, request: NOTHING },
+    const place = {
+      nodeId,
+      parent,
+      turnId,
+      kind: draft.data.kind,
+      provider: model.provider,
+      first: draft.data.round === 1,
     };
+    const node: NodeRecord = { ...place, status: 'pending', calls: [], received: null, request: NOTHING };
     const rendered = provider.render({
       ...assistant,
       assistant: assistant.definition,
       path: fold.render([...path, node]),
     });
     if (rendered.unpaired) this.onUnpaired(nodeId, rendered.unpaired);
-    const body = this.bodyOf(rendered);
-    const content = this.store(nodeId, rendered, body, held, path, provider);
-    const data = { ...draft.data, provider: model.provider, model: model.name, length: body.bytes.length, exact: true };
-    return { event: { ...draft, data, content }, body };
-  }
-
-  private bodyOf({ head, messages, tail, path, headers }: RenderedRequest): RequestBody {
-    const chunks = [head, ...messages, tail].map(wireBytes);
-    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-    if (length > this.maxRequestBytes) throw new RequestTooLarge(length, this.maxRequestBytes);
-    const bytes = Buffer.concat(chunks, length);
-    return { bytes, path, headers, sha256: createHash('sha256').update(bytes).digest('hex') };
-  }
-
-  private store(
-    nodeId: string,
-    rendered: RenderedRequest,
-    body: RequestBody,
-    held: HeldPaths,
-    path: readonly NodeRecord[],
-    provider: ModelProvider,
-  ): StoredRequest {
+    const body = this.bodyOf(rendered, provider.name);
     const placed = this.paths.placed(held, path);
-    const base = placed && { nodeId: path.at(-1)?.nodeId ?? '', placed };
+    const base = placed && { nodeId: parent ?? '', placed };
     const plan = planManifest(nodeId, rendered, base, isFull(path.length + 1));
-    held.placed.set(nodeId, plan.placed);
-    return {
+    const content: StoredRequest = {
       manifest: plan.manifest,
       segments: plan.fresh.map((segment) => storeSegment(nodeId, segment)),
       sha256: body.sha256,
@@ -132,6 +118,16 @@ export class Assembly {
       headers: body.headers,
       sdk: provider.sdk,
     };
+    const data = { ...draft.data, provider: model.provider, model: model.name, length: body.bytes.length, exact: true };
+    return { event: { ...draft, data, content }, body, placed: plan.placed };
+  }
+
+  private bodyOf({ head, messages, tail, path, headers }: RenderedRequest, provider: string): RequestBody {
+    const chunks = [head, ...messages, tail].map(wireBytes);
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    if (length > this.maxRequestBytes) throw new RequestTooLarge(length, this.maxRequestBytes);
+    const bytes = Buffer.concat(chunks, length);
+    return { provider, bytes, path, headers, sha256: createHash('sha256').update(bytes).digest('hex') };
   }
 }
 

@@ -60,6 +60,11 @@ export class Paths {
     }
   }
 
+  /** The request of a node that was stored by this process. */
+  place(conversationId: string, nodeId: string, placed: readonly PlacedSegment[]): void {
+    this.held.get(conversationId)?.placed.set(nodeId, placed);
+  }
+
   forget(conversationId: string): void {
     this.held.delete(conversationId);
   }

@@ -1,0 +1,157 @@
+import {
+  absent,
+  type ConversationCommand,
+  type ConversationEvent,
+  type ConversationState,
+  decide,
+  deserialize,
+  type DraftEvent,
+  evolve,
+  type Known,
+  type RecordedEvent,
+  type Refusal,
+  serialize,
+  STATE_VERSION,
+} from '@palimpsest/conversation';
+import {
+  type AppendContext,
+  createHandler,
+  type DraftsPlace,
+  type EventCodec,
+  type EventStore,
+  type Handled as HandledBy,
+  type HandleOptions,
+  type Handler,
+  type HandlerOptions,
+  type SnapshotStore,
+} from '@palimpsest/event-store';
+import { conversationStream } from '@palimpsest/read-models';
+import type { AssembledRequest, Assembly } from './assembly';
+import type { Assistants } from './assistants';
+import type { ConversationIdentity } from './identity';
+
+export type Handled = HandledBy<ConversationState, ConversationEvent, Refusal, Known>;
+export type Stored = Extract<Handled, { ok: true }>;
+
+/** Who a command is done for, and which trace it belongs to. */
+export interface CommandContext {
+  readonly actor: string;
+  /** The turn's id where there is one: each turn is one trace. */
+  readonly correlationId: string;
+}
+
+export interface WriterOptions {
+  readonly store: EventStore;
+  readonly codec: EventCodec;
+  readonly snapshots: SnapshotStore;
+  readonly assistants: Assistants;
+  readonly assembly: Assembly;
+  readonly now: () => Date;
+  readonly hooks?: Pick<
+    HandlerOptions<never, never, never, never>,
+    'onUnknown' | 'onUnavailable' | 'onConflict' | 'onSnapshotFailed'
+  >;
+}
+
+/** How often and how long; and what to do once an append is known to be stored (PROTOCOL A4). */
+export interface WriteOptions {
+  readonly persist?: 'attempts' | 'until-stored';
+  /** Called exactly once for what was stored, also where the caller was told `OutcomeUnknown` before. */
+  readonly onStored?: (stored: Stored, requests: ReadonlyMap<string, AssembledRequest>) => void;
+}
+
+/** The write side of conversations: the rules, the requests that they call for, and the one loop that appends. */
+export class ConversationWriter {
+  private readonly handler: Handler<ConversationState, ConversationCommand, ConversationEvent, Refusal, Known>;
+  /** Requests of drafts that are being appended, by node. */
+  private readonly assembled = new Map<string, AssembledRequest>();
+
+  constructor(
+    private readonly options: WriterOptions,
+    private readonly identify: (conversationId: string) => Promise<ConversationIdentity | undefined>,
+  ) {
+    const { store, codec, snapshots, hooks } = options;
+    this.handler = createHandler({
+      store,
+      codec,
+      decider: { initial: absent, decide, evolve },
+      snapshots: { store: snapshots, version: STATE_VERSION, serialize, deserialize },
+      complete: (drafts: readonly DraftEvent[], place: DraftsPlace<ConversationState>) => this.complete(drafts, place),
+      ...hooks,
+    });
+  }
+
+  /** Rejects with `OutcomeUnknown` where the outcome is not known in time: the work goes on. */
+  async handle(
+    conversation: Pick<ConversationIdentity, 'conversationId' | 'tenantId'>,
+    command: ConversationCommand,
+    context: CommandContext,
+    options: WriteOptions = {},
+  ): Promise<Handled> {
+    const { conversationId, tenantId } = conversation;
+    const occurredAt = this.options.now().toISOString();
+    const append: AppendContext = { tenantId, ...context, causationId: null, occurredAt };
+    const { persist = 'attempts' } = options;
+    const settle: HandleOptions<ConversationState, ConversationEvent, Refusal, Known> = {
+      persist,
+      onSettled: (settled) => 'result' in settled && this.stored(settled.result, options),
+    };
+    const result = await this.handler.handle(conversationStream(conversationId), command, append, settle);
+    this.stored(result, options);
+    return result;
+  }
+
+  /** The state as of the stream's end, read now. */
+  async read(
+    conversationId: string,
+    tenantId: string,
+  ): Promise<{ readonly state: ConversationState; readonly revision: bigint; readonly position: bigint }> {
+    return this.handler.read(conversationStream(conversationId), tenantId);
+  }
+
+  async close(): Promise<void> {
+    await this.handler.close();
+  }
+
+  private stored(result: Handled, { onStored }: WriteOptions): void {
+    if (!result.ok || !result.events.length) return;
+    const requests = new Map<string, AssembledRequest>();
+    for (const event of result.events) {
+      const request = event.type === 'CallRequested' ? this.assembled.get(event.data.nodeId) : undefined;
+      if (event.type !== 'CallRequested' || !request) continue;
+      requests.set(event.data.nodeId, request);
+      this.assembled.delete(event.data.nodeId);
+    }
+    onStored?.(result, requests);
+  }
+
+  private async complete(
+    drafts: readonly DraftEvent[],
+    { stream, state: before, revision }: DraftsPlace<ConversationState>,
+  ): Promise<readonly ConversationEvent[]> {
+    const requested = drafts.find((draft) => draft.type === 'CallRequested');
+    if (!requested) return drafts as readonly ConversationEvent[];
+    const conversationId = stream.slice('conversation-'.length);
+    const state = drafts.reduce<ConversationState>(
+      (folded, draft, at) => evolve(folded, { ...draft, revision: revision + 1n + BigInt(at) } as RecordedEvent),
+      before,
+    );
+    if (state.status === 'absent') throw new Error('A call is requested in a conversation that does not exist.');
+    const identity = await this.identify(conversationId);
+    const version = state.turns.get(requested.data.turnId)?.start?.assistantVersion;
+    const assistant =
+      identity && version !== undefined ? await this.options.assistants.find(identity.assistantId, version) : undefined;
+    if (!assistant)
+      throw new Error(
+        `Conversation ${conversationId} names version ${version} of an assistant that is not in the log.`,
+      );
+    const { events, requests } = await this.options.assembly.complete(drafts, {
+      conversationId,
+      revision,
+      state,
+      assistant,
+    });
+    for (const [nodeId, request] of requests) this.assembled.set(nodeId, request);
+    return events;
+  }
+}

@@ -1,0 +1,63 @@
+import type { EventStore, Position } from '@palimpsest/event-store';
+import type { TurnEngine } from './engine';
+import type { TurnFeed } from './turn-feed';
+import type { UnfinishedConversations } from './unfinished';
+
+export interface FollowerOptions {
+  readonly store: EventStore;
+  readonly engine: TurnEngine;
+  readonly feed: TurnFeed;
+  readonly unfinished: UnfinishedConversations;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Each api process follows the log: what others wrote, who has work to do, and what those who watch a turn are told. */
+export class LogFollower {
+  private readonly stopping = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  private reached: Position = -1n;
+
+  constructor(private readonly options: FollowerOptions) {}
+
+  /** `after`: up to where `unfinished` is known already. */
+  start(after: Position): void {
+    this.reached = after;
+    this.running = this.run();
+  }
+
+  get position(): Position {
+    return this.reached;
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      try {
+        await this.follow(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.options.onError(error);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    }
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    const { store, engine, feed, unfinished } = this.options;
+    const filter = { streamPrefixes: ['conversation-'] };
+    for await (const batch of store.subscribe({ after: this.reached, filter, signal })) {
+      for (const event of batch.events) {
+        const conversationId = event.stream.slice('conversation-'.length);
+        unfinished.put(event);
+        feed.event(conversationId, event);
+        engine.observe(conversationId, event);
+      }
+      this.reached = batch.position;
+    }
+  }
+}

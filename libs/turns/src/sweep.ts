@@ -1,0 +1,134 @@
+import type { EngineEvents } from './engine-events';
+import type { TurnEngine } from './engine';
+import type { ConversationIdentity } from './identity';
+import type { Leases } from './leases';
+import type { ConversationWriter } from './conversation-writer';
+import type { Unfinished, UnfinishedConversations } from './unfinished';
+
+export interface SweepOptions {
+  readonly engine: TurnEngine;
+  readonly writer: ConversationWriter;
+  readonly leases: Leases;
+  readonly unfinished: UnfinishedConversations;
+  readonly identify: (conversationId: string) => Promise<ConversationIdentity | undefined>;
+  readonly events: EngineEvents;
+  readonly now: () => Date;
+  readonly newId: () => string;
+  readonly maxTakeovers: number;
+  /** Milliseconds between two sweeps; each with jitter from half to the whole. */
+  readonly sweepMs: number;
+  /** Milliseconds between two renewals of the leases of what this process carries. */
+  readonly renewMs: number;
+  readonly leaseMs: number;
+}
+
+/**
+ * Looks for turns that nobody living carries, approvals whose time is over, and queues with no turn running; and renews the leases of this
+ * process's own carries. What it finds is a hint: the rules decide each case on a fresh read.
+ */
+export class Sweep {
+  private timers: NodeJS.Timeout[] = [];
+  private sweeping: Promise<void> = Promise.resolve();
+  /** Monotonic; leases could not be read before this, so nothing is taken over until one lease later. */
+  private notBefore = 0;
+
+  constructor(private readonly options: SweepOptions) {}
+
+  start(): void {
+    this.timers = [setInterval(() => void this.renew(), this.options.renewMs)];
+    this.schedule();
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.timers) clearTimeout(timer);
+    this.timers = [];
+    await this.sweeping;
+  }
+
+  /** One sweep, now. */
+  async sweep(): Promise<void> {
+    const entries = this.options.unfinished.entries();
+    const dead = await this.withoutLease(entries.map(([, work]) => work));
+    if (!dead) return;
+    for (const [conversationId, work] of entries) await this.look(conversationId, work, dead);
+  }
+
+  private schedule(): void {
+    const wait = this.options.sweepMs * (0.5 + Math.random() / 2);
+    this.timers[1] = setTimeout(() => {
+      this.sweeping = this.sweep().catch((error: unknown) => this.options.events.broken(null, error));
+      void this.sweeping.then(() => this.timers.length && this.schedule());
+    }, wait);
+  }
+
+  private async renew(): Promise<void> {
+    const began = performance.now();
+    const { engine, leases, events } = this.options;
+    try {
+      await leases.renew(engine.carriers);
+      engine.renewed(began);
+    } catch (error) {
+      events.broken(null, error);
+    }
+  }
+
+  /** Carriers without a living lease, this process's own left out; undefined where leases can't be trusted now. */
+  private async withoutLease(work: readonly Unfinished[]): Promise<ReadonlySet<string> | undefined> {
+    const others = work.flatMap(({ carrier }) =>
+      carrier && !this.options.engine.isCarrying(carrier) ? [carrier] : [],
+    );
+    try {
+      const living = await this.options.leases.living(others);
+      if (performance.now() < this.notBefore) return new Set();
+      return new Set(others.filter((carrier) => !living.has(carrier)));
+    } catch (error) {
+      this.notBefore = performance.now() + this.options.leaseMs;
+      this.options.events.broken(null, error);
+      return undefined;
+    }
+  }
+
+  private async look(conversationId: string, work: Unfinished, dead: ReadonlySet<string>): Promise<void> {
+    const now = this.options.now().toISOString();
+    const expired = [...work.approvals].filter(([, at]) => at <= now).map(([toolCallId]) => toolCallId);
+    const orphan = work.turnId !== null && work.carrier !== null && dead.has(work.carrier) && !work.approvals.size;
+    const waiting = work.turnId === null && work.queued.length > 0;
+    if (!expired.length && !orphan && !waiting) return;
+    try {
+      const conversation = await this.options.identify(conversationId);
+      if (!conversation) return;
+      for (const toolCallId of expired) await this.expire(conversation, work.turnId ?? '', toolCallId);
+      if (orphan && work.turnId) await this.takeOver(conversation, work.turnId);
+      if (waiting) await this.startQueued(conversation);
+    } catch (error) {
+      this.options.events.broken(work.turnId, error);
+    }
+  }
+
+  private async takeOver(conversation: ConversationIdentity, turnId: string): Promise<void> {
+    const { engine, maxTakeovers } = this.options;
+    const carrier = this.options.newId();
+    const command = {
+      type: 'TakeOverTurn',
+      carrier,
+      leaseLapsed: true,
+      maxTakeovers,
+      bounds: engine.bounds(),
+    } as const;
+    await engine.carry(conversation, turnId, carrier, command, { actor: 'palimpsest', correlationId: turnId });
+  }
+
+  private async expire(conversation: ConversationIdentity, turnId: string, toolCallId: string): Promise<void> {
+    const carrier = this.options.newId();
+    const command = { type: 'ExpireApproval', toolCallId, carrier, bounds: this.options.engine.bounds() } as const;
+    await this.options.engine.carry(conversation, turnId, carrier, command, {
+      actor: 'palimpsest',
+      correlationId: turnId,
+    });
+  }
+
+  private async startQueued(conversation: ConversationIdentity): Promise<void> {
+    const { state } = await this.options.writer.read(conversation.conversationId, conversation.tenantId);
+    if (state.status === 'active' && !state.running) await this.options.engine.startQueued(conversation, state);
+  }
+}

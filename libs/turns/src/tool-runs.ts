@@ -1,0 +1,114 @@
+import type { ToolDefinition } from '@palimpsest/assistant';
+import type { ReceivedItem } from '@palimpsest/context';
+import type { ActiveConversation, ConversationCommand, EventOf } from '@palimpsest/conversation';
+import type { ToolRegistry, ToolResult } from '@palimpsest/tools';
+import type { Assistants } from './assistants';
+import type { Carry, TurnWriter } from './carry';
+import type { Paths } from './paths';
+
+export interface ToolRunsOptions {
+  readonly registry: ToolRegistry;
+  readonly assistants: Assistants;
+  readonly paths: Paths;
+  /** UTF-8 bytes of a result's text. */
+  readonly maxToolResultBytes: number;
+  /** How long a lease lives without a renewal. Milliseconds. */
+  readonly leaseMs: number;
+}
+
+type Start = EventOf<'ToolExecutionStarted'>['data'];
+
+/** Runs tools whose start this process has stored, and records what came of it, whatever has become of the turn. */
+export class ToolRuns {
+  constructor(private readonly options: ToolRunsOptions) {}
+
+  async run(carry: Carry, { toolCallId, runId }: Start, state: ActiveConversation, writer: TurnWriter): Promise<void> {
+    const call = await this.callOf(carry, toolCallId, state);
+    const definition = await this.definitionOf(carry, call.name, state);
+    // A process that froze since the start was stored finds its lease over, and leaves the call to whoever took the turn over.
+    if (definition?.effect === 'write' && performance.now() - carry.renewedAt > this.options.leaseMs) return;
+    const result = this.bounded(await this.execute(carry, definition, toolCallId, runId, call.arguments.text));
+    const { text, isError, display } = result;
+    const command: ConversationCommand = {
+      type: 'RecordToolResult',
+      carrier: carry.carrier,
+      toolCallId,
+      runId,
+      isError,
+      content: { text, ...(display === undefined ? {} : { display }) },
+      bounds: writer.bounds(),
+    };
+    await writer.write(carry.conversation, command, carry.context, { persist: 'until-stored' });
+  }
+
+  private async callOf(
+    carry: Carry,
+    toolCallId: string,
+    state: ActiveConversation,
+  ): Promise<Extract<ReceivedItem, { type: 'tool_call' }>> {
+    const { conversationId } = carry.conversation;
+    const nodeId = state.toolCalls.get(toolCallId)?.nodeId ?? null;
+    const turnStartedAt = BigInt(state.turns.get(carry.turnId)?.start?.revision ?? 0);
+    const { fold } = await this.options.paths.hold({
+      conversationId,
+      nodeId,
+      revision: BigInt(state.revision),
+      turnStartedAt,
+    });
+    const items = nodeId === null ? [] : (fold.node(nodeId)?.received?.items ?? []);
+    const call = items.find((item) => item.type === 'tool_call' && item.toolCallId === toolCallId);
+    if (call?.type !== 'tool_call')
+      throw new Error(`Tool call ${toolCallId} was started, and its node does not hold it.`);
+    return call;
+  }
+
+  private async definitionOf(
+    carry: Carry,
+    name: string,
+    state: ActiveConversation,
+  ): Promise<ToolDefinition | undefined> {
+    const { assistantId, assistantVersion } = carry.conversation;
+    const version = state.turns.get(carry.turnId)?.start?.assistantVersion ?? assistantVersion;
+    const assistant = await this.options.assistants.find(assistantId, version);
+    return assistant?.definition.tools.find((tool) => tool.name === name);
+  }
+
+  private async execute(
+    carry: Carry,
+    definition: ToolDefinition | undefined,
+    toolCallId: string,
+    runId: string,
+    raw: string,
+  ): Promise<ToolResult> {
+    const tool = definition && (await this.options.registry.find(definition));
+    if (!tool)
+      return { isError: true, text: 'The tool is no longer configured on this installation. Nothing was run.' };
+    const timeout = AbortSignal.timeout(tool.timeoutMs);
+    // A write tool that has begun is not cut short by a cancel: its result is worth more than its absence.
+    const signal = definition.effect === 'read' ? AbortSignal.any([timeout, carry.abort.signal]) : timeout;
+    const { tenantId, conversationId } = carry.conversation;
+    try {
+      return await tool.run({ toolCallId, runId, tenantId, conversationId, arguments: raw, signal });
+    } catch (error) {
+      if (timeout.aborted)
+        return {
+          isError: true,
+          text: `The tool gave no result within ${tool.timeoutMs} ms.${definition.effect === 'write' ? ' Whether it had its effect is not known.' : ''}`,
+        };
+      return {
+        isError: true,
+        text: `The tool could not be run: ${error instanceof Error ? error.message : String(error)}`,
+      };
+    }
+  }
+
+  private bounded(result: ToolResult): ToolResult {
+    const bytes = Buffer.byteLength(result.text);
+    const limit = this.options.maxToolResultBytes;
+    if (bytes <= limit) return result;
+    return {
+      isError: true,
+      text: `The tool's result has ${bytes} bytes; a result may have ${limit}. It was not kept. Ask for less.`,
+    };
+  }
+}
