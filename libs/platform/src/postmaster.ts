@@ -62,7 +62,6 @@ export async function launch(
   const ended = endOf(child);
   const how = await Promise.race([ended, untilReady(child, data)]);
   if (how !== undefined) throw new Error(`Postgres did not start: ${lastLines(home, from) || how}`);
-  child.unref();
   return { pid: child.pid ?? 0, port, ended };
 }
 
