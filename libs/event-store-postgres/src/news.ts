@@ -1,0 +1,91 @@
+import { WakeUp } from '@palimpsest/event-store';
+import type { Pool, PoolClient } from 'pg';
+import { connectWithin } from './connect';
+import { backoffMs, pause } from './failures';
+import type { PostgresEventStoreLimits } from './limits';
+
+/**
+ * Tells readers that the log has grown: at once for appends of this process, by LISTEN for those of others, and at least every `pollMs`,
+ * since a notification may be lost with its connection. It never says what was appended: readers ask the log.
+ */
+export class News {
+  private readonly wakeUp = new WakeUp();
+  private last = -1n;
+  private listening: Promise<void> | undefined;
+  private poll: NodeJS.Timeout | undefined;
+  private readers = 0;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly limits: PostgresEventStoreLimits,
+    private readonly stopped: AbortSignal,
+  ) {
+    stopped.addEventListener('abort', () => this.wakeUp.wake());
+  }
+
+  /** The first reader opens the connection that listens; it stays until the store is closed. */
+  join(): void {
+    this.readers++;
+    this.listening ??= this.listen();
+    this.poll ??= setInterval(() => this.wakeUp.wake(), this.limits.pollMs).unref();
+  }
+
+  leave(): void {
+    if (--this.readers > 0) return;
+    clearInterval(this.poll);
+    this.poll = undefined;
+  }
+
+  /** Settles with the next news; see WakeUp for how a reader misses none. */
+  next(): Promise<void> {
+    return this.wakeUp.next();
+  }
+
+  /** What an own append and its notification both tell wakes readers once. */
+  tell(position: bigint): void {
+    if (position <= this.last) return;
+    this.last = position;
+    this.wakeUp.wake();
+  }
+
+  wake(): void {
+    this.wakeUp.wake();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.poll);
+    await this.listening;
+  }
+
+  private async listen(): Promise<void> {
+    let failures = 0;
+    while (!this.stopped.aborted) {
+      try {
+        const client = await connectWithin(this.pool, this.limits.tryTimeoutMs);
+        failures = 0;
+        await this.listenOn(client);
+      } catch {
+        // Until it is back, readers live from the poll.
+      }
+      if (!this.stopped.aborted) await pause(backoffMs(failures++), this.stopped);
+    }
+  }
+
+  /** Returns when the connection breaks or the store is closed. */
+  private async listenOn(client: PoolClient): Promise<void> {
+    const ended = new Promise<void>((resolve) => {
+      client.on('error', () => resolve());
+      client.on('end', () => resolve());
+      this.stopped.addEventListener('abort', () => resolve(), { once: true });
+    });
+    try {
+      client.on('notification', ({ payload }) => this.tell(BigInt(payload ?? -1)));
+      await client.query('listen event_log');
+      // What was appended before the server listened for us was not told.
+      this.wakeUp.wake();
+      await ended;
+    } finally {
+      client.release(true);
+    }
+  }
+}
