@@ -40,6 +40,8 @@ const newConversation: Omit<ActiveConversation, 'revision' | 'whenBusy'> = {
   keys: Table.empty(),
 };
 
+const newTurn = { firstNode: null, lastNode: null, settledAt: null };
+
 const folds: { readonly [T in ConversationEventType]: Fold<T> } = {
   ConversationStarted: () => {
     throw new Error('ConversationStarted stands twice in one stream.');
@@ -48,7 +50,7 @@ const folds: { readonly [T in ConversationEventType]: Fold<T> } = {
   TurnQueued: (s, { data: { turnId, assistantVersion, zone } }) => ({
     ...s,
     queue: [...s.queue, { turnId, assistantVersion, zone }],
-    turns: s.turns.set(turnId, { status: 'queued', start: null, firstNode: null, lastNode: null, settledAt: null }),
+    turns: s.turns.set(turnId, { status: 'queued', ...newTurn, addedAt: s.revision, start: null }),
   }),
 
   TurnStarted: (s, { data: { turnId, carrier, kind, parent, assistantVersion } }) => {
@@ -56,7 +58,12 @@ const folds: { readonly [T in ConversationEventType]: Fold<T> } = {
     return {
       ...s,
       queue: s.queue.filter((queued) => queued.turnId !== turnId),
-      turns: s.turns.set(turnId, { status: 'running', start, firstNode: null, lastNode: null, settledAt: null }),
+      turns: s.turns.set(turnId, {
+        status: 'running',
+        ...newTurn,
+        addedAt: s.turns.get(turnId)?.addedAt ?? s.revision,
+        start,
+      }),
       running: { ...start, phase: 'carried', turnId, carrier, node: null, lastSucceeded: null, round: 0, takeovers: 0 },
     };
   },

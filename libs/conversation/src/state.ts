@@ -58,6 +58,8 @@ export type TurnEnding = 'completed' | 'failed' | 'cancelled';
 
 export interface TurnRecord {
   readonly status: 'queued' | 'running' | TurnEnding;
+  /** Where it was queued, or started if it never was: its story in the stream begins here. */
+  readonly addedAt: number;
   /** Null while it is queued, and for ever if it is cancelled then. */
   readonly start: TurnStart | null;
   readonly firstNode: NodeId | null;
