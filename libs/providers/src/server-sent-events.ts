@@ -9,4 +9,7 @@ export async function* serverSentEvents(body: ReadableStream<Uint8Array>): Async
     parser.feed(decoder.decode(bytes, { stream: true }));
     yield* arrived.splice(0);
   }
+  // Some servers end without the blank line that ends an event.
+  parser.feed('\n\n');
+  yield* arrived;
 }

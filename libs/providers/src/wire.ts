@@ -110,6 +110,15 @@ async function streamOf(response: Response): Promise<ReadableStream<Uint8Array>>
   throw new CutStream('The provider answered without a stream.');
 }
 
+/** Half an event, as a proxy leaves it, is a cut stream too. */
+export function parseEvent(data: string): unknown {
+  try {
+    return parseStorable(data);
+  } catch {
+    throw new CutStream('The stream broke off within an event.');
+  }
+}
+
 /** An `error` object as both formats write it. */
 export function describeError(error: unknown, headers?: Headers, status?: number): ProviderError {
   const fields = isRecord(error) ? error : {};

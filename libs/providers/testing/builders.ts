@@ -80,10 +80,14 @@ export function wireCall(request: RenderedRequest, more: Partial<WireCall> = {})
   const body = bodyOf(request);
   return {
     body,
-    sha256: createHash('sha256').update(body).digest('hex'),
+    sha256: sha256Of(body),
     path: request.path,
     headers: request.headers,
     signal: new AbortController().signal,
     ...more,
   };
+}
+
+export function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }

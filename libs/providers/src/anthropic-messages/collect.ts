@@ -2,6 +2,7 @@ import type { Usage } from '@palimpsest/conversation';
 import { countOf, isRecord, type JsonRecord, stringOf } from '../json';
 import type { WireAnswer } from '../port';
 import { CutStream } from '../wire';
+import { isCutShort } from './items';
 
 /** Puts a message together from its events. Blocks, deltas and fields that it does not know are kept too. */
 export class MessageCollector {
@@ -44,11 +45,14 @@ export class MessageCollector {
   }
 
   assertWhole(): void {
-    if (!this.stopped || this.open.size > 0) throw new CutStream('The stream ended before the answer did.');
+    const leftOpen = this.open.size > 0 && !isCutShort(this.message);
+    if (!this.stopped || leftOpen) throw new CutStream('The stream ended before the answer did.');
   }
 
   answer(): WireAnswer {
-    const content = [...this.blocks.entries()].sort(([a], [b]) => a - b).map(([, block]) => block);
+    const content = [...this.blocks.entries()]
+      .sort(([a], [b]) => a - b)
+      .map(([index, block]) => (this.open.has(index) ? { ...block, unfinished: true } : block));
     return {
       response: { ...this.message, format: 'anthropic.messages', content },
       usage: usageOf(this.message['usage']),

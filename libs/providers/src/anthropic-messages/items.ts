@@ -1,8 +1,12 @@
 import type { ReceivedItem, SourcedText } from '@palimpsest/context';
 import { isJsonObject, type JsonRecord, recordsOf, stringOf } from '../json';
 
-/** The answer was cut here: a call whose input is no whole object is partial, and no call. */
+/** The provider cut its answer there. It may leave a block open then: the collector marks it `unfinished`. */
 const CUT: ReadonlySet<unknown> = new Set(['max_tokens', 'refusal', 'model_context_window_exceeded']);
+
+export function isCutShort(response: JsonRecord): boolean {
+  return CUT.has(response['stop_reason']);
+}
 
 export function blockPointer(index: number): string {
   return `/response/content/${index}`;
@@ -14,7 +18,7 @@ export function inputPointer(index: number): string {
 
 export function itemsOfAnthropic(response: JsonRecord, nodeId: string, revision: number): readonly ReceivedItem[] {
   const at = (pointer: string, text: string): SourcedText => ({ text, source: { revision, pointer } });
-  const cut = CUT.has(response['stop_reason']);
+  const cut = isCutShort(response);
   const items: ReceivedItem[] = [];
   let calls = 0;
   recordsOf(response['content']).forEach((block, index) => {
@@ -26,7 +30,8 @@ export function itemsOfAnthropic(response: JsonRecord, nodeId: string, revision:
       items.push({ type: 'reasoning', text: at(`${blockPointer(index)}/thinking`, thinking) });
     } else if (block['type'] === 'tool_use') {
       const raw = stringOf(block['input_json']);
-      if (cut && !isJsonObject(raw)) return;
+      // A partial call is no call.
+      if (block['unfinished'] === true || (cut && !isJsonObject(raw))) return;
       items.push({
         type: 'tool_call',
         toolCallId: `${nodeId}-${calls++}`,

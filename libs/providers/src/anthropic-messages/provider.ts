@@ -1,11 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { VERSION } from '@anthropic-ai/sdk/version';
 import type { ReceivedItem, RenderedRequest } from '@palimpsest/context';
-import { isRecord, parseStorable } from '../json';
+import { isRecord } from '../json';
 import type { ProviderOptions } from '../openai-chat/provider';
 import type { ModelProvider, RenderInput, WireAnswer, WireCall } from '../port';
 import { itemsOfResponse } from '../response-items';
-import { carry, DEFAULT_TIMEOUT_MS, describeError, ErrorInStream, type Fetch } from '../wire';
+import { carry, DEFAULT_TIMEOUT_MS, describeError, ErrorInStream, type Fetch, parseEvent } from '../wire';
 import { MessageCollector } from './collect';
 import { errorOfMessages } from './failures';
 import { renderMessages } from './render';
@@ -48,7 +48,7 @@ export class AnthropicProvider implements ModelProvider {
           })
           .asResponse(),
       onEvent: ({ data }) => {
-        const event = parseStorable(data);
+        const event = parseEvent(data);
         if (!isRecord(event)) return;
         if (event['type'] === 'error') throw new ErrorInStream(describeError(event['error']));
         collector.add(event);

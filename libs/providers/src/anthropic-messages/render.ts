@@ -113,24 +113,29 @@ function nativeBlocks(
   response: JsonRecord,
 ): { blocks: readonly Block[]; dropped: number } {
   const content = recordsOf(response['content']);
+  const usable = content.filter(isUsable);
   const calls = new Map<string, CallItem>();
   for (const item of received.items) if (item.type === 'tool_call') calls.set(item.arguments.source.pointer, item);
   let dropped = 0;
   const blocks = content.flatMap((block, index): Block[] => {
-    const type = stringOf(block['type']);
-    if (type === 'tool_use') {
+    if (!isUsable(block)) return [];
+    if (block['type'] === 'tool_use') {
       const item = calls.get(inputPointer(index));
       const wireId = item === undefined ? undefined : wireIds.get(item.toolCallId);
       return item === undefined || wireId === undefined ? [] : [callBlock(item, wireId, block, received.revision)];
     }
-    if (type === 'text' && isBlank(stringOf(block['text']))) return [];
-    if (!isServerBlockPaired(block, content)) {
+    if (!isServerBlockPaired(block, usable)) {
       dropped += 1;
       return [];
     }
     return [storedBlock(block, index, received.revision)];
   });
   return { blocks, dropped };
+}
+
+/** A blank text would be refused, and so would half of any other block: thinking without its signature, a call without its end. */
+function isUsable(block: JsonRecord): boolean {
+  return block['type'] === 'text' ? !isBlank(stringOf(block['text'])) : block['unfinished'] !== true;
 }
 
 /** The provider's own tools: their call and its result stand in one answer, and each needs the other there. */
@@ -167,7 +172,7 @@ function writeInput(raw: SourcedText, writer: SegmentWriter): void {
 }
 
 function storedBlock(block: JsonRecord, index: number, revision: number): Block {
-  const { input_json: raw, ...fields } = block;
+  const { input_json: raw, unfinished: _unfinished, ...fields } = block;
   const pointer = blockPointer(index);
   return {
     speaks: !/thinking$/.test(stringOf(block['type'])),

@@ -1,6 +1,6 @@
 import type { Usage } from '@palimpsest/conversation';
 import type { WireAnswer } from '../port';
-import { countOf, isRecord, type JsonRecord, recordsOf, stringOf } from '../json';
+import { countOf, isJsonObject, isRecord, type JsonRecord, recordsOf, stringOf } from '../json';
 import { CutStream } from '../wire';
 
 /** Strings that a server may send again with each chunk. All others within a delta are continued. */
@@ -11,6 +11,7 @@ export class ChatCollector {
   private readonly response: JsonRecord = {};
   private readonly choices = new Map<number, JsonRecord>();
   private text = '';
+  private done = false;
 
   constructor(private readonly onText: (delta: string) => void) {}
 
@@ -21,14 +22,23 @@ export class ChatCollector {
     for (const part of recordsOf(chunk['choices'])) this.addChoice(part);
   }
 
+  /** The server said `[DONE]`. */
+  end(): void {
+    this.done = true;
+  }
+
   partial(): string {
     return this.text;
   }
 
+  /** Whole is an answer with a `finish_reason`. Some servers give none after tool calls: there, whole calls and `[DONE]` will do. */
   assertWhole(): void {
-    if (stringOf(this.choices.get(0)?.['finish_reason']) === '') {
-      throw new CutStream('The stream ended before the answer did.');
-    }
+    const choice = this.choices.get(0);
+    if (stringOf(choice?.['finish_reason']) !== '') return;
+    const message = choice?.['message'];
+    const calls = isRecord(message) ? recordsOf(message['tool_calls']) : [];
+    const whole = calls.every(({ function: fn }) => isRecord(fn) && isJsonObject(stringOf(fn['arguments'])));
+    if (!this.done || calls.length === 0 || !whole) throw new CutStream('The stream ended before the answer did.');
   }
 
   answer(): WireAnswer {

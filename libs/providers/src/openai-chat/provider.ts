@@ -1,10 +1,10 @@
 import OpenAI from 'openai';
 import { VERSION } from 'openai/version';
 import type { ReceivedItem, RenderedRequest } from '@palimpsest/context';
-import { isRecord, parseStorable } from '../json';
+import { isRecord } from '../json';
 import type { ModelProvider, RenderInput, WireAnswer, WireCall } from '../port';
 import { itemsOfResponse } from '../response-items';
-import { carry, DEFAULT_TIMEOUT_MS, describeError, ErrorInStream, type Fetch } from '../wire';
+import { carry, DEFAULT_TIMEOUT_MS, describeError, ErrorInStream, type Fetch, parseEvent } from '../wire';
 import { ChatCollector } from './collect';
 import { errorOfChat } from './failures';
 import { renderChat } from './render';
@@ -56,8 +56,8 @@ export class OpenAiProvider implements ModelProvider {
           })
           .asResponse(),
       onEvent: ({ data }) => {
-        if (data.trim() === '[DONE]') return;
-        const chunk = parseStorable(data);
+        if (data.trim() === '[DONE]') return collector.end();
+        const chunk = parseEvent(data);
         if (!isRecord(chunk)) return;
         if (chunk['error'] !== undefined && chunk['error'] !== null)
           throw new ErrorInStream(describeError(chunk['error']));
