@@ -90,7 +90,7 @@ export interface BubbleView {
   readonly nodeId: string;
   readonly turnId: string;
   readonly display?: readonly unknown[];
-  /** Index from 1; `siblings` in the order in which they were asked, this one included: the last node of each. */
+  /** Index from 1. `siblings`: the first node of each turn that began at the same place, this one included, in the order in which they were asked. */
   readonly branch: { readonly index: number; readonly count: number; readonly siblings: readonly string[] };
 }
 

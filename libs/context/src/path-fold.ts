@@ -41,6 +41,11 @@ export class PathFold {
     this.rendered = beneath?.rendered ?? new WeakMap();
   }
 
+  /** A fold for events that are not stored yet, over this one. */
+  over(): PathFold {
+    return new PathFold(this.readItems, this);
+  }
+
   put(event: OpenedEvent): void {
     const revision = Number(event.revision);
     switch (event.type) {

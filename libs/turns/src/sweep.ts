@@ -91,7 +91,7 @@ export class Sweep {
   private async look(conversationId: string, work: Unfinished, dead: ReadonlySet<string>): Promise<void> {
     const now = this.options.now().toISOString();
     const expired = [...work.approvals].filter(([, at]) => at <= now).map(([toolCallId]) => toolCallId);
-    const orphan = work.turnId !== null && work.carrier !== null && dead.has(work.carrier) && !work.approvals.size;
+    const orphan = work.turnId !== null && work.carrier !== null && dead.has(work.carrier);
     const waiting = work.turnId === null && work.queued.length > 0;
     if (!expired.length && !orphan && !waiting) return;
     try {
@@ -106,7 +106,10 @@ export class Sweep {
   }
 
   private async takeOver(conversation: ConversationIdentity, turnId: string): Promise<void> {
-    const { engine, maxTakeovers } = this.options;
+    const { engine, maxTakeovers, writer } = this.options;
+    const { state } = await writer.read(conversation.conversationId, conversation.tenantId);
+    // A turn that waits for a person has no carrier and needs none.
+    if (state.status === 'absent' || !state.running || state.running.phase === 'waiting') return;
     const carrier = this.options.newId();
     const command = {
       type: 'TakeOverTurn',

@@ -4,7 +4,8 @@ import type { StoredEvent } from '@palimpsest/event-store';
 /** What a follower of a conversation is told: events of the log, each once and in order, and running text as it arrives. */
 export type FeedItem =
   | { readonly kind: 'event'; readonly event: ConversationRecord | StoredEvent }
-  | { readonly kind: 'text'; readonly nodeId: string; readonly delta: string }
+  /** `at`: characters of this attempt's text before the delta. */
+  | { readonly kind: 'text'; readonly nodeId: string; readonly delta: string; readonly at: number }
   /** The text so far; empty where a new attempt begins. */
   | { readonly kind: 'snapshot'; readonly nodeId: string; readonly text: string };
 
@@ -19,9 +20,9 @@ export class TurnFeed {
   private readonly followers = new Map<string, Set<FeedFollower>>();
   private readonly texts = new Map<string, string>();
 
-  /** Begins to collect at once; events up to `after` are left out. */
-  follow(conversationId: string, after: bigint): FeedFollower {
-    const follower = new FeedFollower(after, () => this.leave(conversationId, follower));
+  /** Begins to collect at once. Then read the log, and say with `from` where that reading ended. */
+  follow(conversationId: string): FeedFollower {
+    const follower = new FeedFollower(() => this.leave(conversationId, follower));
     this.followers.set(conversationId, (this.followers.get(conversationId) ?? new Set()).add(follower));
     return follower;
   }
@@ -31,8 +32,10 @@ export class TurnFeed {
   }
 
   text(conversationId: string, nodeId: string, delta: string): void {
-    this.texts.set(nodeId, (this.texts.get(nodeId) ?? '') + delta);
-    for (const follower of this.followers.get(conversationId) ?? []) follower.push({ kind: 'text', nodeId, delta });
+    const before = this.texts.get(nodeId) ?? '';
+    this.texts.set(nodeId, before + delta);
+    const item = { kind: 'text', nodeId, delta, at: before.length } as const;
+    for (const follower of this.followers.get(conversationId) ?? []) follower.push(item);
   }
 
   /** A new attempt at a node's call begins. */
@@ -61,17 +64,28 @@ export class TurnFeed {
 export class FeedFollower implements AsyncIterable<FeedItem> {
   private readonly ready: FeedItem[] = [];
   private readonly early = new Map<bigint, ConversationRecord | StoredEvent>();
+  private revision: bigint | undefined;
   private wake: () => void = () => undefined;
   private closed = false;
 
-  constructor(
-    private revision: bigint,
-    private readonly leave: () => void,
-  ) {}
+  constructor(private readonly leave: () => void) {}
+
+  /** Events after this revision are handed over, each once and in order. */
+  from(revision: bigint): this {
+    this.revision = revision;
+    for (const known of this.early.keys()) if (known <= revision) this.early.delete(known);
+    this.release();
+    return this;
+  }
 
   event(event: ConversationRecord | StoredEvent): void {
-    if (event.revision <= this.revision) return;
-    this.early.set(event.revision, event);
+    if (this.revision !== undefined && event.revision <= this.revision) return;
+    if (!this.early.has(event.revision)) this.early.set(event.revision, event);
+    this.release();
+  }
+
+  private release(): void {
+    if (this.revision === undefined) return;
     for (let next = this.early.get(this.revision + 1n); next; next = this.early.get(this.revision + 1n)) {
       this.early.delete(next.revision);
       this.revision = next.revision;

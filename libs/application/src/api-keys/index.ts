@@ -1,0 +1,3 @@
+export * from './api-keys';
+export * from './postgres-api-keys';
+export * from './schema';

@@ -1,0 +1,86 @@
+import type { AssistantDefinition, ModelChoice, ToolDefinition } from '@palimpsest/assistant';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { answer, type Answer, refused } from '../refusal';
+import { commandKey, createdId } from '../system/command-keys';
+import { guarded } from '../system/guard';
+import { System } from '../system/system';
+import type { AssistantView } from '../views';
+import { type AssistantSpecification, CreateAssistantVersion } from './create-assistant-version.command';
+
+/** Tokens, where a model is named without them. */
+const DEFAULT_INPUT_CAP = 128_000;
+const DEFAULT_MAX_OUTPUT_TOKENS = 4096;
+
+@CommandHandler(CreateAssistantVersion)
+export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssistantVersion> {
+  constructor(private readonly system: System) {}
+
+  async execute({ caller, idempotency, specification }: CreateAssistantVersion): Promise<Answer<AssistantView>> {
+    return guarded(async () => {
+      const resolved = await this.resolve(specification);
+      if (!resolved.ok) return resolved;
+      const keys = await this.system.keys.forTenant(caller.tenantId);
+      const isNew = specification.assistantId === undefined;
+      const assistantId = specification.assistantId?.toLowerCase() ?? createdId(caller, idempotency);
+      if (!isNew && (await this.system.assistants.newest(assistantId))?.tenantId !== caller.tenantId)
+        return noSuchAssistant;
+      const key = commandKey(keys, caller, idempotency);
+      const result = await this.system.assistantWriter.handle(
+        { type: 'CreateVersion', assistantId, isNew, definition: resolved.value, key },
+        {
+          ...{ tenantId: caller.tenantId, actor: caller.actor, correlationId: this.system.newId(), causationId: null },
+          occurredAt: this.system.now().toISOString(),
+        },
+      );
+      if (result.ok) {
+        const { position } = result;
+        const version = result.known?.version ?? result.state.version;
+        return answer({ assistantId, version, revision: result.known?.revision ?? result.revision, position });
+      }
+      const { code } = result.refusal;
+      if (code === 'not_found') return noSuchAssistant;
+      if (code === 'idempotency_conflict') return refused(code, 'This Idempotency-Key was used with another body.');
+      return refused(code, 'Somebody else made a version of this assistant at the same time. Try again.');
+    });
+  }
+
+  private async resolve(
+    specification: AssistantSpecification,
+  ): Promise<Answer<Omit<AssistantDefinition, 'assistantId' | 'version'>>> {
+    const { name, systemPrompt, locale = 'en', zone = 'UTC' } = specification;
+    const model = this.model(specification.model);
+    if (!this.system.hasProvider(model.provider))
+      return refused(
+        'validation_failed',
+        `This installation has no key for the provider ${model.provider}. Set it in the environment and start again, or choose another model.`,
+      );
+    const tools: ToolDefinition[] = [];
+    for (const reference of specification.tools ?? []) {
+      const tool = await this.system.tools.find(reference);
+      if (!tool)
+        return refused(
+          'validation_failed',
+          `There is no ${reference.type} tool of the name ${JSON.stringify(reference.name)} on this installation.`,
+        );
+      if (tools.some((other) => other.name === tool.definition.name))
+        return refused('validation_failed', `The tool ${JSON.stringify(reference.name)} is named twice.`);
+      tools.push(tool.definition);
+    }
+    tools.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return answer({ name, systemPrompt, model, tools, locale, zone });
+  }
+
+  private model(model: AssistantSpecification['model']): ModelChoice {
+    if (!model) return this.system.defaultModel;
+    const {
+      provider,
+      name,
+      inputCap = DEFAULT_INPUT_CAP,
+      maxOutputTokens = DEFAULT_MAX_OUTPUT_TOKENS,
+      params = {},
+    } = model;
+    return { provider, name, inputCap, maxOutputTokens, params };
+  }
+}
+
+const noSuchAssistant = refused('not_found', 'There is no such assistant.');

@@ -1,0 +1,123 @@
+import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
+import type { ConversationRow } from '@palimpsest/read-models';
+import { answer, type Answer, refused } from '../refusal';
+import { ownConversation, upTo } from '../system/guard';
+import { System } from '../system/system';
+import type { ConversationView, Page, TranscriptView, TreeView, UsageView } from '../views';
+import { GetConversation, GetTranscript, GetTree, GetUsage, ListConversations } from './conversation.queries';
+import { transcriptOf } from './transcript';
+import { treeNodeView } from './tree-node-view';
+
+function conversationView(row: ConversationRow): ConversationView {
+  return {
+    conversationId: row.conversation_id,
+    assistantId: row.assistant_id,
+    version: row.assistant_version,
+    zone: row.zone,
+    head: row.head,
+    revision: row.revision,
+    position: row.position,
+    startedAt: row.started_at.toISOString(),
+  };
+}
+
+async function rowOf(system: System, conversationId: string): Promise<ConversationRow> {
+  const row = await system.tree.conversation(conversationId);
+  if (!row) throw new Error(`Conversation ${conversationId} has left the read model.`);
+  return row;
+}
+
+@QueryHandler(GetConversation)
+export class GetConversationHandler implements IQueryHandler<GetConversation> {
+  constructor(private readonly system: System) {}
+
+  async execute({ caller, conversationId, atLeast }: GetConversation): Promise<Answer<ConversationView>> {
+    return ownConversation(this.system, caller, conversationId, ({ conversationId: id }) =>
+      upTo(this.system, id, atLeast.minRevision, async () => answer(conversationView(await rowOf(this.system, id)))),
+    );
+  }
+}
+
+@QueryHandler(ListConversations)
+export class ListConversationsHandler implements IQueryHandler<ListConversations> {
+  constructor(private readonly system: System) {}
+
+  async execute({ caller, page }: ListConversations): Promise<Answer<Page<ConversationView>>> {
+    const { limit, cursor, minPosition } = page;
+    if (cursor !== undefined && !/^\d{1,18}$/.test(cursor))
+      return refused('validation_failed', 'The cursor is not one that a list gave.');
+    const until = performance.now() + this.system.limits.maxWaitMs;
+    while (minPosition !== undefined && this.system.projector.position < minPosition) {
+      const left = until - performance.now();
+      const { position } = this.system.projector;
+      if (left <= 0)
+        return refused('behind', 'The read model has not reached that position yet. Ask again in a moment.', {
+          position,
+          minPosition,
+        });
+      await this.system.projector.moved(Math.min(left, 100));
+    }
+    const rows = await this.system.tree.conversations(
+      caller.tenantId,
+      limit + 1,
+      cursor === undefined ? undefined : BigInt(cursor),
+    );
+    const items = rows.slice(0, limit);
+    const last = items.at(-1);
+    return answer({
+      items: items.map(conversationView),
+      next: rows.length > limit && last ? String(last.started_position) : null,
+    });
+  }
+}
+
+@QueryHandler(GetTree)
+export class GetTreeHandler implements IQueryHandler<GetTree> {
+  constructor(private readonly system: System) {}
+
+  async execute({ caller, conversationId, atLeast }: GetTree): Promise<Answer<TreeView>> {
+    return ownConversation(this.system, caller, conversationId, ({ conversationId: id }) =>
+      upTo(this.system, id, atLeast.minRevision, async () => {
+        const { head, revision } = await rowOf(this.system, id);
+        const nodes = await this.system.tree.nodes(id);
+        return answer({ conversationId: id, head, revision, nodes: nodes.map(treeNodeView) });
+      }),
+    );
+  }
+}
+
+@QueryHandler(GetTranscript)
+export class GetTranscriptHandler implements IQueryHandler<GetTranscript> {
+  constructor(private readonly system: System) {}
+
+  async execute({ caller, conversationId, atLeast }: GetTranscript): Promise<Answer<TranscriptView>> {
+    return ownConversation(this.system, caller, conversationId, ({ conversationId: id }) =>
+      upTo(this.system, id, atLeast.minRevision, async () => {
+        const { head } = await rowOf(this.system, id);
+        return answer(await transcriptOf(this.system, id, head));
+      }),
+    );
+  }
+}
+
+@QueryHandler(GetUsage)
+export class GetUsageHandler implements IQueryHandler<GetUsage> {
+  constructor(private readonly system: System) {}
+
+  async execute({ caller, conversationId, atLeast }: GetUsage): Promise<Answer<UsageView>> {
+    return ownConversation(this.system, caller, conversationId, ({ conversationId: id }) =>
+      upTo(this.system, id, atLeast.minRevision, async () => {
+        const views = (await this.system.tree.nodes(id)).map(treeNodeView);
+        const nodes = views.flatMap(({ id: nodeId, usage }) => (usage ? [{ nodeId, usage }] : []));
+        const sum = (of: 'inputTokens' | 'cachedInputTokens' | 'outputTokens') =>
+          nodes.reduce((total, { usage }) => total + usage[of], 0);
+        const total = {
+          inputTokens: sum('inputTokens'),
+          cachedInputTokens: sum('cachedInputTokens'),
+          outputTokens: sum('outputTokens'),
+        };
+        return answer({ total, nodes });
+      }),
+    );
+  }
+}

@@ -1,0 +1,74 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { derivedId } from '@palimpsest/platform';
+import { answer, type Answer, refused } from '../refusal';
+import { commandKey, createdId } from '../system/command-keys';
+import { guarded } from '../system/guard';
+import { System } from '../system/system';
+import type { ConversationView } from '../views';
+import { StartConversation } from './start-conversation.command';
+import { validate as isUuid } from 'uuid';
+
+@CommandHandler(StartConversation)
+export class StartConversationHandler implements ICommandHandler<StartConversation> {
+  constructor(private readonly system: System) {}
+
+  async execute({ caller, idempotency, assistantId, options }: StartConversation): Promise<Answer<ConversationView>> {
+    return guarded(async () => {
+      const { system } = this;
+      const conversationId = createdId(caller, idempotency);
+      const known = await system.identities.find(conversationId);
+      const assistant = await this.assistant(assistantId, options.version);
+      if (assistant?.tenantId !== caller.tenantId)
+        return options.version === undefined
+          ? refused('not_found', 'There is no such assistant.')
+          : refused('not_found', `There is no version ${options.version} of such an assistant.`);
+      // A retry finds the subject that the first try named, an anonymous one too.
+      const subjectId = known?.subjectId ?? this.subject(caller.tenantId, conversationId, options.subjectId);
+      const keys = await system.keys.forConversation(conversationId, subjectId);
+      const { zone = assistant.definition.zone, whenBusy = 'refuse' } = options;
+      const result = await system.writer.handle(
+        { conversationId, tenantId: caller.tenantId },
+        {
+          type: 'StartConversation',
+          ...{ assistantId: assistant.definition.assistantId, assistantVersion: assistant.definition.version },
+          ...{ subjectId, zone, whenBusy, key: commandKey(keys, caller, idempotency) },
+        },
+        { actor: caller.actor, correlationId: conversationId },
+      );
+      if (!result.ok) return refused('idempotency_conflict', 'This Idempotency-Key was used with another body.');
+      return this.view(conversationId);
+    });
+  }
+
+  private async assistant(assistantId: string, version?: number) {
+    if (!isUuid(assistantId)) return undefined;
+    const id = assistantId.toLowerCase();
+    return version === undefined ? this.system.assistants.newest(id) : this.system.assistants.find(id, version);
+  }
+
+  /** The caller's own id of a person never stands in the clear, and two tenants' never meet. */
+  private subject(tenantId: string, conversationId: string, subjectId?: string): string {
+    return subjectId === undefined
+      ? derivedId('anonymous', conversationId)
+      : derivedId('subject', tenantId, this.system.subjectSalt, subjectId);
+  }
+
+  /** As the conversation was when it was started: equal keys get equal answers. */
+  private async view(conversationId: string): Promise<Answer<ConversationView>> {
+    const [started] = await this.system.log.at(conversationId, [0n]);
+    if (started?.type !== 'ConversationStarted')
+      throw new Error(`Conversation ${conversationId} does not begin with its start.`);
+    const { assistantId, assistantVersion: version, zone } = started.data;
+    const { revision, position, meta } = started;
+    return answer({
+      conversationId,
+      assistantId,
+      version,
+      zone,
+      head: null,
+      revision,
+      position,
+      startedAt: meta.occurredAt,
+    });
+  }
+}

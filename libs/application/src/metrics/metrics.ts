@@ -1,0 +1,51 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+/** What this process counts, for Prometheus. No label holds an id or anything that a person wrote. */
+export class Metrics {
+  readonly registry = new Registry();
+
+  readonly httpDuration = new Histogram({
+    name: 'palimpsest_http_request_duration_seconds',
+    help: 'Time from the request to the last byte of its answer, by route pattern and status',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+    registers: [this.registry],
+  });
+  readonly runningTurns = this.gauge('running_turns', 'Turns that this process carries');
+  readonly takeovers = this.counter('turn_takeovers_total', 'Turns taken over from a carrier that was gone');
+  readonly droppedAnswers = this.counter(
+    'dropped_answers_total',
+    'Answers and tool results that arrived after their turn had ended or was carried by another process',
+  );
+  readonly unpairedItems = this.counter(
+    'unpaired_items_total',
+    'Tool calls without a result, or results without a call, left out of a request. Above zero: a defect',
+  );
+  readonly providerAttempts = new Counter({
+    name: 'palimpsest_provider_attempts_total',
+    help: 'Model calls on the wire, by provider and outcome: succeeded, or the class of the failure',
+    labelNames: ['provider', 'outcome'] as const,
+    registers: [this.registry],
+  });
+  readonly appendConflicts = this.counter('append_conflicts_total', 'Appends that lost a race for their revision');
+  readonly outcomeUnknown = this.counter('append_outcome_unknown_total', 'Appends whose outcome stayed unknown');
+  readonly projectorLag = new Gauge({
+    name: 'palimpsest_projector_lag_events',
+    help: 'How far a projection is behind the log, in events',
+    labelNames: ['projection'] as const,
+    registers: [this.registry],
+  });
+
+  /** `processMetrics`: also the process's own (memory, event loop, garbage collection). One such instance a process. */
+  constructor(options: { readonly processMetrics: boolean } = { processMetrics: false }) {
+    if (options.processMetrics) collectDefaultMetrics({ register: this.registry });
+  }
+
+  private counter(name: string, help: string): Counter {
+    return new Counter({ name: `palimpsest_${name}`, help, registers: [this.registry] });
+  }
+
+  private gauge(name: string, help: string): Gauge {
+    return new Gauge({ name: `palimpsest_${name}`, help, registers: [this.registry] });
+  }
+}

@@ -1,0 +1,85 @@
+import { ReplayBroken } from '@palimpsest/audit';
+import { PathFold, type PathNode } from '@palimpsest/context';
+import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
+import { itemsOfResponse } from '@palimpsest/providers';
+import type { NodeRow } from '@palimpsest/read-models';
+import type { Caller } from '../caller/caller';
+import { treeNodeView } from '../conversations/tree-node-view';
+import { answer, type Answer, refused } from '../refusal';
+import { ownConversation } from '../system/guard';
+import { System } from '../system/system';
+import type { ItemView, NodeView, ReplayView } from '../views';
+import { GetNode, ReplayNode } from './node.queries';
+
+/** A node of the caller's own; one that the tree does not know yet is waited for until it has reached the log's end as of now. */
+async function ownNode<T>(
+  system: System,
+  caller: Caller,
+  nodeId: string,
+  work: (node: NodeRow) => Promise<Answer<T>>,
+): Promise<Answer<T>> {
+  const until = performance.now() + system.limits.maxWaitMs;
+  let end: bigint | undefined;
+  for (;;) {
+    const node = await system.tree.node(nodeId);
+    if (node) return ownConversation(system, caller, node.conversation_id, () => work(node));
+    end ??= await system.store.lastPosition();
+    if (system.projector.position >= end || performance.now() >= until)
+      return refused('not_found', 'There is no such node.');
+    await system.projector.moved(Math.min(100, until - performance.now()));
+  }
+}
+
+@QueryHandler(ReplayNode)
+export class ReplayNodeHandler implements IQueryHandler<ReplayNode> {
+  constructor(private readonly system: System) {}
+
+  async execute({ caller, nodeId }: ReplayNode): Promise<Answer<ReplayView>> {
+    return ownNode(this.system, caller, nodeId, async (node) =>
+      answer(await this.system.replayer.replay(node.conversation_id, node.node_id, node.requested_revision)),
+    );
+  }
+}
+
+@QueryHandler(GetNode)
+export class GetNodeHandler implements IQueryHandler<GetNode> {
+  constructor(private readonly system: System) {}
+
+  async execute({ caller, nodeId }: GetNode): Promise<Answer<NodeView>> {
+    return ownNode(this.system, caller, nodeId, async (row) => {
+      const { path } = await this.system.tree.path(row.conversation_id, nodeId);
+      const last = path.slice(-2);
+      const revisions = last.flatMap((place) => [
+        place.question_revision,
+        place.requested_revision,
+        ...(place.ended_revision === null ? [] : [place.ended_revision]),
+        ...place.result_revisions,
+      ]);
+      const fold = new PathFold(itemsOfResponse);
+      for (const event of await this.system.log.at(row.conversation_id, revisions)) fold.put(event);
+      const record = fold.node(nodeId);
+      const parent = record && record.parent !== null ? fold.node(record.parent) : undefined;
+      if (!record) throw new ReplayBroken(`Node ${nodeId} is not where the tree says that it stands.`);
+      const node = fold.render(parent ? [parent, record] : [record]).at(-1);
+      const { sha256 } = record.request;
+      return answer({
+        ...treeNodeView(row),
+        conversationId: row.conversation_id,
+        sent: node ? sentItems(node) : [],
+        received: (record.received?.items ?? []).map((item): ItemView => {
+          if (item.type !== 'tool_call') return { type: item.type, text: item.text.text };
+          return { type: 'tool_call', toolCallId: item.toolCallId, name: item.name, arguments: item.arguments.text };
+        }),
+        ...{ sha256, length: Number(row.length), exact: row.exact },
+      });
+    });
+  }
+}
+
+function sentItems({ results, question }: PathNode): readonly ItemView[] {
+  const items: ItemView[] = results.map(({ toolCallId, result, isError, synthetic }) => ({
+    ...{ type: 'tool_result', toolCallId, text: result.text, isError },
+    ...(synthetic === undefined ? {} : { synthetic }),
+  }));
+  return question ? [...items, { type: 'user', text: question.text }] : items;
+}

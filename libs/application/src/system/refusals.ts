@@ -1,0 +1,74 @@
+import type { Refusal } from '@palimpsest/conversation';
+import type { RevisionConflict } from '@palimpsest/event-store';
+import { refused } from '../refusal';
+
+type Refused = ReturnType<typeof refused>;
+
+/** What a refusal of the rules means to whoever asked: what happened, why, and what to do next. */
+export function refusalOf(refusal: Refusal | RevisionConflict): Refused {
+  switch (refusal.code) {
+    case 'turn_running':
+      return refused('turn_running', busy[refusal.status], { turnId: refusal.turnId });
+    case 'not_found':
+      return refused('not_found', `There is no such ${refusal.what.replace('_', ' ')} in this conversation.`);
+    case 'unknown_parent':
+      return refused(
+        'unknown_parent',
+        'The parent is no node of this conversation. Read the tree, and name the head that you see.',
+        { parent: refusal.parent },
+      );
+    case 'revision_conflict':
+      return 'head' in refusal
+        ? refused(
+            'revision_conflict',
+            'The parent is not the head. To go on from there, switch to it first; to ask anew, edit.',
+            { parent: refusal.parent, head: refusal.head },
+          )
+        : refused(
+            'revision_conflict',
+            'Others wrote to this conversation at the same time. Read it again, and try again.',
+            {
+              expected: String(refusal.expected),
+              actual: String(refusal.actual),
+            },
+          );
+    case 'idempotency_conflict':
+      return refused(
+        'idempotency_conflict',
+        'This Idempotency-Key was used with another body. Use a new key for a new request.',
+      );
+    case 'before_compaction':
+      return refused('before_compaction', 'The question stands before a compaction and cannot be edited any more.', {
+        compaction: refusal.compaction,
+      });
+    case 'not_switchable':
+      return refused(
+        'not_switchable',
+        `The head cannot stand on this ${refusal.kind} node: no node of its branch ever was the head.`,
+      );
+    case 'already_decided':
+      return refused(
+        'already_decided',
+        'This tool call does not await a decision.',
+        refusal.decision ? { decision: refusal.decision } : {},
+      );
+    case 'approval_mismatch':
+      return refused(
+        'approval_mismatch',
+        'The digest is not that of the arguments that wait. Look at them again before you decide.',
+        { argumentsDigest: refusal.argumentsDigest },
+      );
+    case 'not_carrier':
+    case 'node_ended':
+    case 'carried':
+    case 'not_running':
+    case 'nothing_queued':
+      throw new Error(`${refusal.code} is a refusal among processes, and no client's command gets it.`);
+  }
+}
+
+const busy = {
+  running: 'A turn runs in this conversation. Wait until it has ended, or cancel it.',
+  waiting: 'A turn of this conversation waits for an approval. Decide it, or cancel the turn.',
+  queued: 'A question waits in this conversation. Wait until it was answered, or cancel it.',
+} as const;

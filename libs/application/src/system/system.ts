@@ -1,0 +1,36 @@
+import type { EventCodec, EventStore, KeyRing } from '@palimpsest/event-store';
+import type { Replayer } from '@palimpsest/audit';
+import type { ModelChoice } from '@palimpsest/assistant';
+import type { Limits } from '@palimpsest/platform';
+import type { ConversationLog, ConversationTree, Projector } from '@palimpsest/read-models';
+import type { ToolRegistry } from '@palimpsest/tools';
+import type { Assistants, ConversationIdentities, ConversationWriter, TurnEngine } from '@palimpsest/turns';
+import type { AssistantWriter } from '../assistants/assistant-writer';
+import type { TurnReader } from '../turns/turn-reader';
+
+/** What the handlers of commands and queries work with. Made once a process, by `createSystem`. */
+export abstract class System {
+  abstract readonly store: EventStore;
+  abstract readonly codec: EventCodec;
+  abstract readonly keys: KeyRing;
+  abstract readonly log: ConversationLog;
+  abstract readonly tree: ConversationTree;
+  abstract readonly projector: Projector;
+  abstract readonly assistants: Assistants;
+  abstract readonly assistantWriter: AssistantWriter;
+  abstract readonly identities: ConversationIdentities;
+  abstract readonly writer: ConversationWriter;
+  abstract readonly engine: TurnEngine;
+  abstract readonly turns: TurnReader;
+  abstract readonly replayer: Replayer;
+  abstract readonly tools: ToolRegistry;
+  /** Of this installation, random: with it a person's id becomes a subject's. */
+  abstract readonly subjectSalt: string;
+  abstract readonly limits: Limits;
+  /** The model of an assistant that names none; by the keys at hand. */
+  abstract readonly defaultModel: ModelChoice;
+  /** Whether this installation can call a provider. */
+  abstract hasProvider(name: ModelChoice['provider']): boolean;
+  abstract now(): Date;
+  abstract newId(): string;
+}

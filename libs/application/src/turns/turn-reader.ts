@@ -1,0 +1,91 @@
+import type { StoredEvent } from '@palimpsest/event-store';
+import { type ConversationLog, type ConversationRecord, conversationStream } from '@palimpsest/read-models';
+import type { EventStore } from '@palimpsest/event-store';
+import type { FeedItem, TurnFeed } from '@palimpsest/turns';
+import type { TurnView } from '../views';
+import { TurnFold } from './turn-fold';
+
+/** What a turn's follower is told: its conversation's events, opened, and its running text. */
+export type TurnItem =
+  Exclude<FeedItem, { kind: 'event' }> | { readonly kind: 'event'; readonly event: ConversationRecord };
+
+/** Turns as the log tells them, and as they go on. */
+export class TurnReader {
+  constructor(
+    private readonly store: EventStore,
+    private readonly log: ConversationLog,
+    private readonly feed: TurnFeed,
+  ) {}
+
+  /** The turn as it stands. `start`: where it was queued or started. */
+  async now(conversationId: string, turnId: string, start: bigint): Promise<TurnView> {
+    const fold = new TurnFold(turnId);
+    for (const event of await this.log.after(conversationId, start - 1n)) fold.put(event);
+    return this.view(conversationId, fold, start);
+  }
+
+  /** The turn as it first ended, or first waited at or after `from`. Undefined where `client` left before. */
+  async settled(
+    conversationId: string,
+    turnId: string,
+    start: bigint,
+    client: AbortSignal,
+    from = start,
+  ): Promise<TurnView | undefined> {
+    const fold = new TurnFold(turnId, from);
+    for await (const item of this.items(conversationId, start, client)) {
+      if (item.kind !== 'event') continue;
+      fold.put(item.event);
+      if (fold.settled) return this.view(conversationId, fold, start);
+    }
+    return undefined;
+  }
+
+  /** Events from `start` on, and running text; ends when the client leaves. */
+  async *items(conversationId: string, start: bigint, client: AbortSignal): AsyncIterable<TurnItem> {
+    let from = start - 1n;
+    while (!client.aborted) {
+      const follower = this.feed.follow(conversationId);
+      const leave = () => follower.close();
+      client.addEventListener('abort', leave);
+      try {
+        for (const event of await this.log.after(conversationId, from)) {
+          from = event.revision;
+          yield { kind: 'event', event };
+        }
+        for await (const item of follower.from(from)) {
+          if (client.aborted) return;
+          if (item.kind !== 'event') yield item;
+          else {
+            from = item.event.revision;
+            yield { kind: 'event', event: await this.opened(item.event) };
+          }
+        }
+      } finally {
+        client.removeEventListener('abort', leave);
+        follower.close();
+      }
+    }
+  }
+
+  textOf(nodeId: string): string | undefined {
+    return this.feed.textOf(nodeId);
+  }
+
+  async view(conversationId: string, fold: TurnFold, start: bigint): Promise<TurnView> {
+    return fold.view(fold.headUnknown ? await this.headBefore(conversationId, start) : null);
+  }
+
+  private async opened(event: ConversationRecord | StoredEvent): Promise<ConversationRecord> {
+    return 'content' in event ? event : this.log.open(event);
+  }
+
+  private async headBefore(conversationId: string, revision: bigint): Promise<string | null> {
+    const events = this.store.readStream(conversationStream(conversationId), {
+      from: revision,
+      direction: 'backwards',
+    });
+    for await (const event of events) if (event.type === 'HeadMoved') return event.data['to'] as string;
+    return null;
+  }
+}
