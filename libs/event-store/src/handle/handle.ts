@@ -74,6 +74,8 @@ class WriteSide<S, C, D extends Draft, R, E extends Draft, K> implements Handler
 
   private async carryOut(work: Work<C>): Promise<Handled<S, E, R, K>> {
     const { stream, untilStored } = work;
+    // What stood behind an append that was given up must not decide without knowing how that one ended.
+    if (this.closing.signal.aborted) throw new StoreUnavailable('The process is ending; nothing was done.');
     let view = this.reader.cached(stream);
     // A1: a refusal, and an answer without an append, need a read that began after the command came.
     let isFresh = view === undefined;

@@ -175,9 +175,10 @@ describe('handle', () => {
     store.fail(...Array.from({ length: 1000 }, (): Fault => 'not_stored'));
     const pending = handler.handle(stream, add(1), context, { persist: 'until-stored' });
     const gone = expect(pending).rejects.toBeInstanceOf(OutcomeUnknown);
+    const behind = expect(handler.handle(stream, add(2), context)).rejects.toBeInstanceOf(StoreUnavailable);
     await sleep(5);
     await handler.close();
-    await gone;
+    await Promise.all([gone, behind]);
     expect(await stored()).toHaveLength(0);
   });
 
