@@ -1,0 +1,103 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { AssistantView } from '@palimpsest/application';
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsIn, IsInt, IsObject, Max, Min, ValidateNested } from 'class-validator';
+import type { Json } from '../http/json';
+import { ApiDecimal, ApiId } from '../http/openapi';
+import { IsLanguageTag, IsName, IsNested, IsReference, IsText, IsZone, Optional } from '../http/rules';
+
+const providers = ['openai', 'anthropic', 'simulated'] as const;
+const toolTypes = ['builtin', 'http', 'mcp'] as const;
+const manyTokens = 100_000_000;
+
+export class ModelFields {
+  @ApiProperty({ enum: providers })
+  @IsIn(providers)
+  readonly provider!: (typeof providers)[number];
+
+  @ApiProperty({ example: 'gpt-4o-mini', maxLength: 200 })
+  @IsName(200)
+  readonly name!: string;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, description: 'Tokens: context window less output reserve' })
+  @Optional()
+  @IsInt()
+  @Min(1)
+  @Max(manyTokens)
+  readonly inputCap?: number;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 1 })
+  @Optional()
+  @IsInt()
+  @Min(1)
+  @Max(manyTokens)
+  readonly maxOutputTokens?: number;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'Further fields of the request to the model, sent as they are',
+    example: { temperature: 0 },
+  })
+  @Optional()
+  @IsObject()
+  readonly params?: Record<string, unknown>;
+}
+
+export class ToolFields {
+  @ApiProperty({ enum: toolTypes })
+  @IsIn(toolTypes)
+  readonly type!: (typeof toolTypes)[number];
+
+  @ApiProperty({ example: 'sql', maxLength: 128 })
+  @IsName(128)
+  readonly name!: string;
+}
+
+export class CreateAssistantBody {
+  @ApiPropertyOptional({ type: 'string', format: 'uuid', description: 'A new version of this assistant' })
+  @Optional()
+  @IsReference()
+  readonly assistantId?: string;
+
+  @ApiProperty({ maxLength: 200 })
+  @IsName(200)
+  readonly name!: string;
+
+  @ApiProperty({ example: 'You answer questions about sales.' })
+  @IsText()
+  readonly systemPrompt!: string;
+
+  @ApiPropertyOptional({ type: ModelFields, description: 'Left out, it follows from the provider keys at hand' })
+  @Optional()
+  @IsNested()
+  @ValidateNested()
+  @Type(() => ModelFields)
+  readonly model?: ModelFields;
+
+  @ApiPropertyOptional({ type: [ToolFields], maxItems: 128 })
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(128)
+  @IsNested({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => ToolFields)
+  readonly tools?: ToolFields[];
+
+  @ApiPropertyOptional({ example: 'en-GB', description: 'BCP 47' })
+  @Optional()
+  @IsLanguageTag()
+  readonly locale?: string;
+
+  @ApiPropertyOptional({ example: 'Asia/Seoul', description: 'IANA time zone' })
+  @Optional()
+  @IsZone()
+  readonly zone?: string;
+}
+
+export class AssistantBody implements Json<AssistantView> {
+  @ApiId() readonly assistantId!: string;
+  @ApiProperty({ type: 'integer', minimum: 1 }) readonly version!: number;
+  @ApiDecimal() readonly revision!: string;
+  @ApiDecimal() readonly position!: string;
+}

@@ -1,0 +1,148 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type {
+  BubbleView,
+  ConversationView,
+  HeadView,
+  Page,
+  TranscriptView,
+  TreeNodeView,
+  TreeView,
+  UsageView,
+} from '@palimpsest/application';
+import { IsIn, IsInt, Matches, Max, Min } from 'class-validator';
+import type { Json } from '../http/json';
+import { ApiDecimal, ApiId } from '../http/openapi';
+import { IsDecimal, IsName, IsOpaque, IsReference, IsZone, Optional } from '../http/rules';
+import { UsageBody } from '../http/usage.dto';
+
+const whenBusy = ['refuse', 'queue'] as const;
+
+export class StartConversationBody {
+  @ApiProperty({ type: 'string', format: 'uuid' })
+  @IsReference()
+  readonly assistantId!: string;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, description: 'The assistant’s version; by default the newest' })
+  @Optional()
+  @IsInt()
+  @Min(1)
+  @Max(2_147_483_647)
+  readonly version?: number;
+
+  @ApiPropertyOptional({ maxLength: 500, description: 'Your own id of the person; left out, an anonymous one' })
+  @Optional()
+  @IsName(500)
+  readonly subjectId?: string;
+
+  @ApiPropertyOptional({ example: 'Asia/Seoul', description: 'IANA time zone; by default the assistant’s' })
+  @Optional()
+  @IsZone()
+  readonly zone?: string;
+
+  @ApiPropertyOptional({ enum: whenBusy, default: 'refuse' })
+  @Optional()
+  @IsIn(whenBusy)
+  readonly whenBusy?: (typeof whenBusy)[number];
+}
+
+export class MoveHeadBody {
+  @ApiProperty({ description: 'A node of the branch to go to' })
+  @IsReference()
+  readonly nodeId!: string;
+}
+
+export class AtLeastQuery {
+  @Optional()
+  @IsDecimal()
+  readonly minRevision?: string;
+}
+
+export class PageQuery {
+  @Optional()
+  @Matches(/^(?:[1-9]\d?|1\d\d|200)$/, { message: '$property must be a number from 1 to 200' })
+  readonly limit?: string;
+
+  @Optional()
+  @IsOpaque()
+  readonly cursor?: string;
+
+  @Optional()
+  @IsDecimal()
+  readonly minPosition?: string;
+}
+
+export class ConversationBody implements Json<ConversationView> {
+  @ApiId() readonly conversationId!: string;
+  @ApiId() readonly assistantId!: string;
+  @ApiProperty({ type: 'integer', minimum: 1 }) readonly version!: number;
+  @ApiProperty({ example: 'Asia/Seoul' }) readonly zone!: string;
+  @ApiId({ nullable: true, description: 'A node; null before the first turn' }) readonly head!: string | null;
+  @ApiDecimal() readonly revision!: string;
+  @ApiDecimal() readonly position!: string;
+  @ApiProperty({ format: 'date-time' }) readonly startedAt!: string;
+}
+
+export class ConversationPageBody implements Json<Page<ConversationView>> {
+  @ApiProperty({ type: [ConversationBody] }) readonly items!: ConversationBody[];
+  @ApiProperty({ type: 'string', nullable: true, description: 'The next page’s cursor' }) readonly next!: string | null;
+}
+
+export class HeadBody implements Json<HeadView> {
+  @ApiId() readonly conversationId!: string;
+  @ApiId() readonly head!: string;
+  @ApiDecimal() readonly revision!: string;
+  @ApiDecimal() readonly position!: string;
+}
+
+export class TreeNodeBody implements Json<TreeNodeView> {
+  @ApiId() readonly id!: string;
+  @ApiId({ nullable: true }) readonly parent!: string | null;
+  @ApiProperty({ example: 'turn' }) readonly kind!: string;
+  @ApiProperty({ example: 'succeeded' }) readonly status!: string;
+  @ApiId() readonly turnId!: string;
+  @ApiProperty({ example: 'simulated' }) readonly provider!: string;
+  @ApiProperty() readonly model!: string;
+  @ApiProperty({ type: UsageBody, nullable: true }) readonly usage!: UsageBody | null;
+  @ApiPropertyOptional({ type: 'string' }) readonly origin?: string;
+  @ApiPropertyOptional({ type: 'string', description: 'Why it failed' }) readonly reason?: string;
+}
+
+export class TreeBody implements Json<TreeView> {
+  @ApiId() readonly conversationId!: string;
+  @ApiId({ nullable: true }) readonly head!: string | null;
+  @ApiDecimal() readonly revision!: string;
+  @ApiProperty({ type: [TreeNodeBody] }) readonly nodes!: TreeNodeBody[];
+}
+
+export class BranchBody implements Json<BubbleView['branch']> {
+  @ApiProperty({ type: 'integer', minimum: 1 }) readonly index!: number;
+  @ApiProperty({ type: 'integer', minimum: 1 }) readonly count!: number;
+  @ApiProperty({ type: [String], description: 'The last node of each, in the order of asking' })
+  readonly siblings!: string[];
+}
+
+export class BubbleBody implements Json<BubbleView> {
+  @ApiId() readonly id!: string;
+  @ApiProperty({ enum: ['user', 'assistant'] }) readonly role!: 'user' | 'assistant';
+  @ApiProperty() readonly text!: string;
+  @ApiId() readonly nodeId!: string;
+  @ApiId() readonly turnId!: string;
+  @ApiPropertyOptional({ type: 'array', items: {}, description: 'For the person alone: no model sees it' })
+  readonly display?: unknown[];
+  @ApiProperty({ type: BranchBody }) readonly branch!: BranchBody;
+}
+
+export class TranscriptBody implements Json<TranscriptView> {
+  @ApiId({ nullable: true }) readonly head!: string | null;
+  @ApiProperty({ type: [BubbleBody] }) readonly bubbles!: BubbleBody[];
+}
+
+export class NodeUsageBody implements Json<UsageView['nodes'][number]> {
+  @ApiId() readonly nodeId!: string;
+  @ApiProperty({ type: UsageBody }) readonly usage!: UsageBody;
+}
+
+export class ConversationUsageBody implements Json<UsageView> {
+  @ApiProperty({ type: UsageBody }) readonly total!: UsageBody;
+  @ApiProperty({ type: [NodeUsageBody] }) readonly nodes!: NodeUsageBody[];
+}

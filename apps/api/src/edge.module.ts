@@ -1,0 +1,40 @@
+import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { AssistantsController } from './assistants/assistants.controller';
+import { ConversationsController } from './conversations/conversations.controller';
+import { HealthController } from './health/health.controller';
+import { Clients } from './http/clients';
+import { EDGE_CONFIG, type EdgeConfig } from './http/edge-config';
+import { ProblemFilter } from './http/problem-filter';
+import { NodesController } from './nodes/nodes.controller';
+import { ApprovalsController } from './turns/approvals.controller';
+import { TurnAnswers } from './turns/turn-answers';
+import { TurnsController } from './turns/turns.controller';
+
+/**
+ * The routes. Asks of the application: `CqrsModule.forRoot()` with handlers for the commands and queries of `@palimpsest/application`,
+ * and providers of `ApiKeys`, `Metrics` and `Readiness`, global or out of `imports`.
+ */
+@Module({})
+export class EdgeModule {
+  static with(config: EdgeConfig, imports: NonNullable<ModuleMetadata['imports']> = []): DynamicModule {
+    return {
+      module: EdgeModule,
+      imports,
+      controllers: [
+        AssistantsController,
+        ConversationsController,
+        TurnsController,
+        ApprovalsController,
+        NodesController,
+        HealthController,
+      ],
+      providers: [
+        Clients,
+        TurnAnswers,
+        { provide: EDGE_CONFIG, useValue: config },
+        { provide: APP_FILTER, useClass: ProblemFilter },
+      ],
+    };
+  }
+}

@@ -1,0 +1,35 @@
+import type { ApiKeys, Caller } from '@palimpsest/application';
+import type { FastifyRequest } from 'fastify';
+import { Problem } from './problem';
+
+/** Everything under /v1 acts for a tenant; metrics are the operator's; health, the API's description and its UI are open. */
+function roleFor(route: string | undefined): Caller['roles'][number] | undefined {
+  if (route === '/metrics') return 'operator';
+  return route?.startsWith('/v1/') ? 'tenant' : undefined;
+}
+
+/** Runs before the body is read, so that nobody without a key can have one parsed. */
+export function authenticator(keys: ApiKeys): (request: FastifyRequest) => Promise<void> {
+  return async (request) => {
+    const role = roleFor(request.routeOptions.url);
+    if (!role) return;
+    const caller = await callerOf(request.headers.authorization, keys);
+    if (!caller.roles.includes(role))
+      throw new Problem('forbidden', `This route asks for an API key with the role ${role}.`);
+    request.caller = caller;
+  };
+}
+
+async function callerOf(authorization: string | undefined, keys: ApiKeys): Promise<Caller> {
+  const secret = /^Bearer +([\x21-\x7e]{1,500}) *$/i.exec(authorization ?? '')?.[1];
+  const caller = secret === undefined ? undefined : await keys.find(secret);
+  if (caller) return caller;
+  throw new Problem(
+    'unauthorized',
+    authorization === undefined
+      ? 'Send an API key in the header Authorization: Bearer.'
+      : 'The API key in the Authorization header is not known, or was revoked.',
+    {},
+    { 'www-authenticate': 'Bearer realm="palimpsest"' },
+  );
+}

@@ -1,0 +1,12 @@
+import type { Logger } from '@palimpsest/platform';
+
+export interface EdgeConfig {
+  /** Bytes of one request body; beyond: 413. */
+  readonly maxBodyBytes: number;
+  /** Silence on an event stream after which a comment is sent, so that nobody between takes it for dead. Default 15 s. */
+  readonly heartbeatMs?: number;
+  readonly log: Pick<Logger, 'info' | 'error'>;
+}
+
+/** Injection token of the `EdgeConfig`. */
+export const EDGE_CONFIG = Symbol('EdgeConfig');

@@ -1,0 +1,52 @@
+import type { RefusalCode } from '@palimpsest/application';
+
+/** What the edge itself refuses. */
+type EdgeCode =
+  | 'forbidden'
+  | 'internal_error'
+  | 'method_not_allowed'
+  | 'not_acceptable'
+  | 'not_ready'
+  | 'payload_too_large'
+  | 'request_timeout'
+  | 'unauthorized'
+  | 'unsupported_media_type';
+
+export type ProblemCode = RefusalCode | EdgeCode;
+
+interface Kind {
+  readonly status: number;
+  readonly title: string;
+  /** Seconds after which the same request may go through. */
+  readonly retryAfter?: number;
+}
+
+/** The one place where refusals meet HTTP. The compiler asks for a line when a code is added. */
+export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
+  already_decided: { status: 409, title: 'The approval was decided before' },
+  approval_mismatch: { status: 409, title: 'The decision is about other arguments' },
+  before_compaction: { status: 409, title: 'The question is from before a compaction' },
+  behind: { status: 503, title: 'The read model is behind', retryAfter: 1 },
+  cleared: { status: 409, title: 'The conversation was cleared since' },
+  forbidden: { status: 403, title: 'This API key lacks the role' },
+  idempotency_conflict: { status: 409, title: 'The Idempotency-Key belongs to another body' },
+  internal_error: { status: 500, title: 'Something broke here' },
+  key_lost: { status: 503, title: 'The key of this content is lost' },
+  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
+  not_acceptable: { status: 406, title: 'No representation fits the Accept header' },
+  not_found: { status: 404, title: 'Not found' },
+  not_ready: { status: 503, title: 'Not ready', retryAfter: 1 },
+  not_switchable: { status: 409, title: 'The head cannot go there' },
+  outcome_unknown: { status: 503, title: 'The outcome is unknown', retryAfter: 1 },
+  payload_too_large: { status: 413, title: 'The request is too large' },
+  request_timeout: { status: 408, title: 'The request did not arrive in time' },
+  revision_conflict: { status: 409, title: 'Somebody else was first' },
+  sealed: { status: 410, title: 'The content was erased' },
+  shutting_down: { status: 503, title: 'Shutting down', retryAfter: 5 },
+  too_many_turns: { status: 429, title: 'Too many turns run', retryAfter: 1 },
+  turn_running: { status: 409, title: 'A turn runs' },
+  unauthorized: { status: 401, title: 'No valid API key' },
+  unknown_parent: { status: 404, title: 'The parent is not in this conversation' },
+  unsupported_media_type: { status: 415, title: 'The body is not JSON' },
+  validation_failed: { status: 400, title: 'The request is not valid' },
+};

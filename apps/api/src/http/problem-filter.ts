@@ -1,0 +1,70 @@
+import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { describeError } from '@palimpsest/platform';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { EDGE_CONFIG, type EdgeConfig } from './edge-config';
+import { knownRoutes } from './known-routes';
+import { invalid, Problem } from './problem';
+
+/** Whatever is thrown leaves as problem+json. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(@Inject(EDGE_CONFIG) private readonly config: EdgeConfig) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (reply.sent || reply.raw.destroyed) return;
+    sendProblem(reply, this.toProblem(thrown, request));
+  }
+
+  private toProblem(thrown: unknown, request: FastifyRequest): Problem {
+    if (thrown instanceof Problem) return thrown;
+    if (thrown instanceof HttpException && thrown.getStatus() < 500)
+      return refusedByFramework(thrown.getStatus(), request, this.config);
+    return unexpected(thrown, request.id, this.config.log);
+  }
+}
+
+export function sendProblem(reply: FastifyReply, problem: Problem): void {
+  void reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .send(problem.body());
+}
+
+/** Logged with its place and without its message, which may quote what a person wrote. */
+export function unexpected(thrown: unknown, requestId: string, log: EdgeConfig['log']): Problem {
+  const { type, code, stack } = describeError(thrown);
+  log.error({ requestId, error: { type, code, stack } }, 'a request failed unexpectedly');
+  return new Problem('internal_error', 'The request failed here, not at your side. The log has more under this id.', {
+    requestId,
+  });
+}
+
+/** What Fastify itself refuses; its messages are not passed on, as some quote the request. */
+function refusedByFramework(status: number, request: FastifyRequest, { maxBodyBytes }: EdgeConfig): Problem {
+  switch (status) {
+    case 404:
+      return noRoute(request);
+    case 408:
+      return new Problem('request_timeout', 'The request did not arrive in time. Send it again.');
+    case 413:
+      return new Problem('payload_too_large', `The body is larger than ${maxBodyBytes} bytes.`, { maxBodyBytes });
+    case 415:
+      return new Problem('unsupported_media_type', 'Send JSON, with the header Content-Type: application/json.');
+    default:
+      return invalid('The request is malformed.');
+  }
+}
+
+function noRoute(request: FastifyRequest): Problem {
+  const allowed = knownRoutes(request.server).methodsOf(request.raw.url ?? '');
+  if (allowed.length === 0) return new Problem('not_found', 'There is no such route. GET /openapi.json lists them.');
+  return new Problem(
+    'method_not_allowed',
+    `This route takes ${allowed.join(', ')}.`,
+    { allowed },
+    { allow: allowed.join(', ') },
+  );
+}

@@ -1,0 +1,59 @@
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { ApiBearerAuth, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { GetNode, ReplayNode, type Caller, type NodeView, type ReplayView } from '@palimpsest/application';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { preferred } from '../http/accept';
+import { idOf } from '../http/ids';
+import { ApiProblems } from '../http/openapi';
+import { valueOf } from '../http/problem';
+import { CurrentCaller } from '../http/request';
+import { NodeBody, ReplayBody } from './nodes.dto';
+
+const replayTypes = ['application/json', 'application/octet-stream'] as const;
+
+@ApiTags('nodes')
+@ApiBearerAuth()
+@Controller('v1/nodes')
+export class NodesController {
+  constructor(private readonly queries: QueryBus) {}
+
+  @Get(':id')
+  @ApiOperation({ summary: 'One model call: what it sent and what it received' })
+  @ApiOkResponse({ type: NodeBody })
+  @ApiProblems('not_found', 'behind', 'sealed')
+  async getNode(@CurrentCaller() caller: Caller, @Param('id', idOf('node')) id: string): Promise<NodeView> {
+    return valueOf(await this.queries.execute(new GetNode(caller, id)));
+  }
+
+  @Get(':id/replay')
+  @ApiOperation({ summary: 'The request of a node, byte for byte, and where each byte came from' })
+  @ApiExtraModels(ReplayBody)
+  @ApiOkResponse({
+    description: 'As JSON, or the raw bytes, by Accept',
+    content: {
+      'application/json': { schema: { $ref: getSchemaPath(ReplayBody) } },
+      'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+    },
+  })
+  @ApiProblems('not_found', 'behind', 'sealed', 'not_acceptable')
+  async replayNode(
+    @CurrentCaller() caller: Caller,
+    @Param('id', idOf('node')) id: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const type = preferred(request.headers.accept, replayTypes);
+    const replay = valueOf(await this.queries.execute(new ReplayNode(caller, id)));
+    void reply.header('vary', 'accept');
+    await (type === 'application/json' ? reply.send(asJson(replay)) : reply.type(type).send(rawBytes(replay)));
+  }
+}
+
+function asJson({ bytes, ...replay }: ReplayView): object {
+  const { nodeId, provider, model, url, sha256, length, verified, exact, parts } = replay;
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  return { nodeId, provider, model, url, sha256, length, verified, exact, body, parts };
+}
+
+const rawBytes = ({ bytes }: ReplayView): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

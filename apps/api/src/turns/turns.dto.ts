@@ -1,0 +1,81 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { TurnStatus, TurnView } from '@palimpsest/application';
+import { IsIn, IsInt, Matches, Max, Min } from 'class-validator';
+import type { Json } from '../http/json';
+import { ApiDecimal, ApiId } from '../http/openapi';
+import { IsName, IsReference, IsText, Optional } from '../http/rules';
+import { UsageBody } from '../http/usage.dto';
+
+export class AskBody {
+  @ApiProperty({ description: 'The question', example: 'Who were last month’s ten largest customers?' })
+  @IsText()
+  readonly text!: string;
+
+  @ApiPropertyOptional({ description: 'The head that you saw; 409 if it is no longer the head' })
+  @Optional()
+  @IsReference()
+  readonly parent?: string;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 1 })
+  @Optional()
+  @IsInt()
+  @Min(1)
+  @Max(2_147_483_647)
+  readonly assistantVersion?: number;
+}
+
+export class EditBody {
+  @ApiProperty({ description: 'The question in other words' })
+  @IsText()
+  readonly text!: string;
+}
+
+const decisions = ['approve', 'reject'] as const;
+
+export class DecideBody {
+  @ApiProperty({ enum: decisions })
+  @IsIn(decisions)
+  readonly decision!: (typeof decisions)[number];
+
+  @ApiProperty({ description: 'Of the arguments that the person saw' })
+  @IsName(200)
+  readonly argumentsDigest!: string;
+}
+
+const eventId = /^\d{1,18}\.\d{1,9}$/;
+
+export const isEventId = (text: string): boolean => eventId.test(text);
+
+export class FollowQuery {
+  @Optional()
+  @Matches(eventId, { message: '$property must be the id of a frame: <revision>.<n>' })
+  readonly lastEventId?: string;
+}
+
+const statuses = [
+  'queued',
+  'running',
+  'awaiting_approval',
+  'completed',
+  'failed',
+  'cancelled',
+] as const satisfies readonly TurnStatus[];
+
+export class TurnErrorBody {
+  @ApiProperty() readonly code!: string;
+  @ApiProperty() readonly detail!: string;
+}
+
+export class TurnBody implements Json<TurnView> {
+  @ApiId() readonly turnId!: string;
+  @ApiProperty({ enum: statuses }) readonly status!: TurnStatus;
+  @ApiProperty({ type: 'string', nullable: true }) readonly answer!: string | null;
+  @ApiPropertyOptional({ type: TurnErrorBody }) readonly error?: TurnErrorBody;
+  @ApiPropertyOptional({ type: [String], description: 'Tool calls that were started and whose outcome is not known' })
+  readonly openCalls?: string[];
+  @ApiId({ nullable: true }) readonly head!: string | null;
+  @ApiProperty({ type: [String] }) readonly nodes!: string[];
+  @ApiProperty({ type: UsageBody }) readonly usage!: UsageBody;
+  @ApiDecimal() readonly revision!: string;
+  @ApiDecimal() readonly position!: string;
+}
