@@ -10,3 +10,8 @@ export * from './refusal';
 export * from './turns/turn.commands';
 export * from './turns/turn.queries';
 export * from './views';
+export * from './handlers';
+export * from './system/create-system';
+export * from './system/engine-events';
+export * from './system/migrations';
+export * from './system/system';

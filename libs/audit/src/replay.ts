@@ -36,6 +36,8 @@ export interface Replay {
   readonly provider: string;
   readonly model: string;
   readonly url: string;
+  /** Of the URL, below the provider's base. */
+  readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly sha256: string;
   readonly length: number;
@@ -157,7 +159,7 @@ function assemble(
   requests: ReadonlyMap<string, Requested>,
 ): Replay {
   const { nodeId, turnId, provider, model, length, exact } = event.data;
-  const { sha256, url, headers } = event.content as StoredRequest;
+  const { sha256, url, path, headers } = event.content as StoredRequest;
   const chunks: Buffer[] = [];
   const parts: ReplayPart[] = [];
   let at = 0;
@@ -186,7 +188,7 @@ function assemble(
   }
   const bytes = Buffer.concat(chunks);
   const verified = bytes.length === length && createHash('sha256').update(bytes).digest('hex') === sha256;
-  return { nodeId, provider, model, url, headers, sha256, length, verified, exact, bytes, parts };
+  return { nodeId, provider, model, url, path, headers, sha256, length, verified, exact, bytes, parts };
 }
 
 /** What was said in an earlier turn stands in the window of this one. */

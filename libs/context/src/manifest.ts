@@ -11,6 +11,8 @@ export interface StoredRequest {
   /** Of the body, hex. Sealed, since a plain digest of a short text is no secret. */
   readonly sha256: string;
   readonly url: string;
+  /** Of the URL, below the provider's base: whoever calls again may reach the provider at another base. */
+  readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly sdk: string;
 }

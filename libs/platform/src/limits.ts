@@ -20,6 +20,12 @@ export const limits = {
   maxRoundsPerTurn: [32, 1, 1_000],
   /** Tries of one model call on the wire, the first included. */
   maxCallAttempts: [4, 1, 20],
+  /** The pause before the second try where the provider gave no hint; doubled with each. */
+  callRetryMs: [second, 1, minute],
+  /** A pause that is longer, or a hint of a provider that is, is not waited for: the call fails. */
+  maxCallRetryMs: [minute, 1, 60 * minute],
+  /** Bytes of one request to a model; beyond: the turn fails with request_too_large. */
+  maxRequestBytes: [64 * MiB, KiB, 512 * MiB],
   /** One try of a model call, from the request to the last byte. */
   callTimeoutMs: [5 * minute, 100, 60 * minute],
   /** Silence on an open stream of a model after which it counts as dead. */

@@ -115,6 +115,7 @@ export class Assembly {
       segments: plan.fresh.map((segment) => storeSegment(nodeId, segment)),
       sha256: body.sha256,
       url: provider.baseUrl + body.path,
+      path: body.path,
       headers: body.headers,
       sdk: provider.sdk,
     };
@@ -131,7 +132,7 @@ export class Assembly {
   }
 }
 
-const NOTHING: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', headers: {}, sdk: '' };
+const NOTHING: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', path: '', headers: {}, sdk: '' };
 
 function pathTo(fold: PathFold, nodeId: string | null): readonly NodeRecord[] {
   const found = fold.pathTo(nodeId);

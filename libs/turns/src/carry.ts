@@ -6,6 +6,7 @@ import type { ConversationIdentity } from './identity';
 export class Carry {
   /** Aborts what runs outside for this turn: calls, and tools that only read. */
   readonly abort = new AbortController();
+  readonly startedAt = performance.now();
   /** Monotonic milliseconds of the last known renewal of its lease. */
   renewedAt = performance.now();
 

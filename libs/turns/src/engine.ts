@@ -24,10 +24,8 @@ export interface EngineLimits {
   readonly maxRunningTurns: number;
   readonly maxRunningTurnsPerTenant: number;
   readonly maxRounds: number;
-  readonly maxTakeovers: number;
   /** Milliseconds after which an approval that nobody decided expires. */
   readonly approvalMs: number;
-  readonly leaseMs: number;
 }
 
 export interface EngineOptions {
@@ -154,7 +152,10 @@ export class TurnEngine implements TurnWriter {
       if (carry.conversation.conversationId !== conversationId) continue;
       if (event.type === 'ToolApprovalDecided') this.goOn(carry);
       else if (event.data['turnId'] === carry.turnId && event.data['carrier'] !== carry.carrier)
-        this.release(carry, 'cancelled');
+        this.release(
+          carry,
+          event.type === 'TurnTakenOver' ? 'taken_over' : event.type === 'TurnFailed' ? 'failed' : 'cancelled',
+        );
     }
   }
 
@@ -164,7 +165,7 @@ export class TurnEngine implements TurnWriter {
     const end = performance.now() + graceMs;
     while (this.carries.size && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
     const left = [...this.carries.values()];
-    for (const carry of left) this.release(carry, 'shutdown');
+    for (const carry of left) this.release(carry, 'let_go');
     await this.options.leases.delete(left.map((carry) => carry.carrier));
   }
 
@@ -209,9 +210,11 @@ export class TurnEngine implements TurnWriter {
       else if (event.type === 'ToolExecutionStarted') this.runTool(carry, event.data, state);
       else if (event.type === 'CallSucceeded' || event.type === 'CallFailed')
         this.options.feed.ended(event.data.nodeId);
-      else if (event.type === 'TurnCancelled' || event.type === 'TurnFailed') this.releaseTurn(event.data.turnId);
+      else if (event.type === 'TurnCancelled' || event.type === 'TurnFailed')
+        this.releaseTurn(event.data.turnId, event.type === 'TurnFailed' ? 'failed' : 'cancelled');
     }
-    if (carry && carrierOf(state.running) !== carry.carrier) this.release(carry);
+    if (carry && carrierOf(state.running) !== carry.carrier)
+      this.release(carry, state.running ? 'waiting' : 'completed');
     else if (carry && stored.more) this.afterFacts(carry, stored.more.cause);
     if (!state.running && state.queue.length)
       this.startQueued(conversation, state).catch((error: unknown) => this.options.events.broken(null, error));
@@ -296,6 +299,7 @@ export class TurnEngine implements TurnWriter {
   private open(conversation: ConversationIdentity, turnId: string, carrier: string, { actor }: CommandContext): Carry {
     const carry = new Carry(carrier, conversation, turnId, actor);
     this.carries.set(carrier, carry);
+    this.options.events.turnStarted(turnId);
     this.options.events.turnsRunning(this.carries.size);
     return carry;
   }
@@ -304,15 +308,16 @@ export class TurnEngine implements TurnWriter {
     return 'carrier' in command ? this.carries.get(command.carrier) : undefined;
   }
 
-  private releaseTurn(turnId: string): void {
-    for (const carry of this.carries.values()) if (carry.turnId === turnId) this.release(carry, 'cancelled');
+  private releaseTurn(turnId: string, status: 'failed' | 'cancelled'): void {
+    for (const carry of this.carries.values()) if (carry.turnId === turnId) this.release(carry, status);
   }
 
-  /** The turn ended, waits, or is another's. */
-  private release(carry: Carry, abort?: 'cancelled' | 'shutdown'): void {
+  /** The turn ended, waits, or is another's. What still runs for it outside is aborted, but for tools with an effect. */
+  private release(carry: Carry, status: Parameters<EngineEvents['turnEnded']>[1]): void {
     if (!this.carries.delete(carry.carrier)) return;
+    carry.abort.abort(status);
+    this.options.events.turnEnded(carry.turnId, status, Math.round(performance.now() - carry.startedAt));
     this.options.events.turnsRunning(this.carries.size);
-    if (abort) carry.abort.abort(abort);
     this.options.leases
       .delete([carry.carrier])
       .catch((error: unknown) => this.options.events.broken(carry.turnId, error));

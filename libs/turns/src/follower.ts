@@ -1,4 +1,5 @@
 import type { EventStore, Position } from '@palimpsest/event-store';
+import { conversationStream } from '@palimpsest/read-models';
 import type { TurnEngine } from './engine';
 import type { TurnFeed } from './turn-feed';
 import type { UnfinishedConversations } from './unfinished';
@@ -19,9 +20,21 @@ export class LogFollower {
 
   constructor(private readonly options: FollowerOptions) {}
 
-  /** `after`: up to where `unfinished` is known already. */
-  start(after: Position): void {
-    this.reached = after;
+  /**
+   * Conversations with unfinished turns as of a position, by a read model that may be behind; their streams are read anew, and the log is
+   * followed from that position on.
+   */
+  async begin({
+    conversations,
+    position,
+  }: {
+    readonly conversations: readonly string[];
+    readonly position: Position;
+  }): Promise<void> {
+    for (const conversationId of conversations)
+      for await (const event of this.options.store.readStream(conversationStream(conversationId)))
+        if (event.position <= position) this.options.unfinished.put(event);
+    this.reached = position;
     this.running = this.run();
   }
 

@@ -52,14 +52,13 @@ export class ModelCalls {
       this.options.feed.attempt(conversationId, nodeId);
       const outcome = await this.attempt(carry, nodeId, body);
       const failure = outcome instanceof ProviderFailure ? outcome : undefined;
+      this.options.events.attempt(carry.turnId, nodeId, body.provider, failure?.reason ?? 'succeeded');
       const pause = failure && this.pauseBefore(attempt + 1, failure, carry);
       if (failure && pause !== undefined) {
-        this.options.events.attemptFailed(carry.turnId, nodeId, failure.reason, true);
         if (!(await this.recordAttempt(carry, nodeId, failure, writer))) return;
         await sleep(pause, carry.abort.signal);
         continue;
       }
-      if (failure) this.options.events.attemptFailed(carry.turnId, nodeId, failure.reason, false);
       const answer =
         outcome instanceof ProviderFailure
           ? failedAnswer(outcome)

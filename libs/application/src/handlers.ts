@@ -1,0 +1,41 @@
+import { CreateAssistantVersionHandler } from './assistants/create-assistant-version.handler';
+import {
+  GetConversationHandler,
+  GetTranscriptHandler,
+  GetTreeHandler,
+  GetUsageHandler,
+  ListConversationsHandler,
+} from './conversations/conversation-queries.handlers';
+import { StartConversationHandler } from './conversations/start-conversation.handler';
+import { SwitchBranchHandler } from './conversations/switch-branch.handler';
+import { GetNodeHandler, ReplayNodeHandler } from './nodes/node.handlers';
+import { AwaitTurnHandler, FollowTurnHandler, GetTurnHandler } from './turns/turn-queries.handlers';
+import {
+  AskQuestionHandler,
+  CancelTurnHandler,
+  DecideApprovalHandler,
+  EditQuestionHandler,
+  RegenerateAnswerHandler,
+} from './turns/turn.handlers';
+
+/** Each takes the `System` that its module provides. */
+export const handlers = [
+  CreateAssistantVersionHandler,
+  StartConversationHandler,
+  SwitchBranchHandler,
+  AskQuestionHandler,
+  EditQuestionHandler,
+  RegenerateAnswerHandler,
+  CancelTurnHandler,
+  DecideApprovalHandler,
+  GetTurnHandler,
+  AwaitTurnHandler,
+  FollowTurnHandler,
+  GetConversationHandler,
+  ListConversationsHandler,
+  GetTreeHandler,
+  GetTranscriptHandler,
+  GetUsageHandler,
+  GetNodeHandler,
+  ReplayNodeHandler,
+];
