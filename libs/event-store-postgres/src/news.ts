@@ -73,18 +73,18 @@ export class News {
 
   /** Returns when the connection breaks or the store is closed. */
   private async listenOn(client: PoolClient): Promise<void> {
-    const ended = new Promise<void>((resolve) => {
-      client.on('error', () => resolve());
-      client.on('end', () => resolve());
-      this.stopped.addEventListener('abort', () => resolve(), { once: true });
-    });
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    client.on('error', end).on('end', end);
+    this.stopped.addEventListener('abort', end);
     try {
       client.on('notification', ({ payload }) => this.tell(BigInt(payload ?? -1)));
       await client.query('listen event_log');
       // What was appended before the server listened for us was not told.
       this.wakeUp.wake();
-      await ended;
+      if (!this.stopped.aborted) await ended;
     } finally {
+      this.stopped.removeEventListener('abort', end);
       client.release(true);
     }
   }
