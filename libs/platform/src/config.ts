@@ -17,6 +17,8 @@ export interface Config {
   /** The database that the SQL tool reads, instead of the sample one. */
   readonly sqlDatabaseUrl: string | undefined;
   readonly masterKeyFile: string | undefined;
+  /** The operator's tools: a JSON file. */
+  readonly toolsFile: string | undefined;
   readonly logLevel: LogLevel;
   readonly openai: ProviderAccess;
   readonly anthropic: ProviderAccess;
@@ -61,6 +63,7 @@ const variables = {
   PALIMPSEST_PORT: whole(3000, 0, 65535),
   PALIMPSEST_DATA_DIR: z.string().default('.palimpsest'),
   PALIMPSEST_MASTER_KEY_FILE: z.string().optional(),
+  PALIMPSEST_TOOLS_FILE: z.string().optional(),
   PALIMPSEST_LOG_LEVEL: z.enum(logLevels, `one of ${logLevels.join(', ')}`).default('info'),
   PALIMPSEST_SQL_DATABASE_URL: url(postgresUrl, 'postgres:', 'postgresql:'),
   DATABASE_URL: url(postgresUrl, 'postgres:', 'postgresql:'),
@@ -98,7 +101,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 type Environment = z.infer<z.ZodObject<typeof variables>> & Record<string, unknown>;
 
 function toConfig(read: Environment, portGiven: boolean): Config {
-  const { PALIMPSEST_MASTER_KEY_FILE: keyFile } = read;
+  const { PALIMPSEST_MASTER_KEY_FILE: keyFile, PALIMPSEST_TOOLS_FILE: toolsFile } = read;
   return {
     host: read.PALIMPSEST_HOST,
     port: read.PALIMPSEST_PORT,
@@ -108,6 +111,7 @@ function toConfig(read: Environment, portGiven: boolean): Config {
     eventStoreUrl: read.EVENTSTORE_URL,
     sqlDatabaseUrl: read.PALIMPSEST_SQL_DATABASE_URL,
     masterKeyFile: keyFile === undefined ? undefined : resolve(keyFile),
+    toolsFile: toolsFile === undefined ? undefined : resolve(toolsFile),
     logLevel: read.PALIMPSEST_LOG_LEVEL,
     openai: { apiKey: read.OPENAI_API_KEY, baseUrl: read.OPENAI_BASE_URL },
     anthropic: { apiKey: read.ANTHROPIC_API_KEY, baseUrl: read.ANTHROPIC_BASE_URL },

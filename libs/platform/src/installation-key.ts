@@ -15,7 +15,8 @@ export function loadInstallationKey(config: Pick<Config, 'masterKeyFile'>, dataD
     return decode(readGiven(config.masterKeyFile), `PALIMPSEST_MASTER_KEY_FILE (${config.masterKeyFile})`);
   }
   const path = dataDir.file('master-key');
-  if (!existsSync(path) && existsSync(dataDir.file('postgres'))) {
+  const hasData = ['postgres', 'postgres-location'].some((name) => existsSync(dataDir.file(name)));
+  if (hasData && !existsSync(path)) {
     throw new Error(
       `${path} is missing, and without it nothing in ${dataDir.path} can be read. Put it back from your backup, or begin anew with another PALIMPSEST_DATA_DIR.`,
     );

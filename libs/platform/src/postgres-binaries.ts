@@ -43,6 +43,11 @@ function passwdEntry(name: string): ServiceUser | undefined {
   return Number.isNaN(uid) ? undefined : { uid, gid: number('-g'), name };
 }
 
+/** For spawn. */
+export function runAs(user: ServiceUser | undefined): { uid?: number; gid?: number } {
+  return user ? { uid: user.uid, gid: user.gid } : {};
+}
+
 /**
  * Finds the programs in node_modules. Where they cannot run from there (npm's install scripts were blocked and the folder is
  * read-only, or a parent folder is closed to the service user) they are copied to `copyTo`, once per version.
@@ -126,7 +131,7 @@ function version(postgres: string, user: ServiceUser | undefined) {
   return spawnSync(postgres, ['--version'], {
     encoding: 'utf8',
     cwd: '/',
-    ...(user && { uid: user.uid, gid: user.gid }),
+    ...runAs(user),
   });
 }
 

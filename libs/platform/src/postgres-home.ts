@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { postgresBinaries, serviceUser, type PostgresBinaries, type ServiceUser } from './postgres-binaries';
+import { postgresBinaries, runAs, serviceUser, type PostgresBinaries, type ServiceUser } from './postgres-binaries';
 import { secretFile } from './secret-file';
 
 /** Where the embedded Postgres lives, and what it runs with. */
@@ -38,9 +38,8 @@ export function preparePostgres(dataDir: string): PostgresHome {
   const folder = chooseFolder(dataDir, user);
   const binaries = postgresBinaries(user, folder);
   const { text: password } = secretFile(join(folder, 'password'), () => randomBytes(24).toString('hex'));
-  if (user) chownSync(join(folder, 'password'), user.uid, user.gid);
   const data = join(folder, 'data');
-  if (!existsSync(data)) initialise(data, folder, binaries, user);
+  if (!existsSync(data)) initialise({ binaries, user, folder, password, notes: [] }, data);
   checkVersion(data, binaries);
   const notes = folder.startsWith(elsewhere)
     ? [`Postgres runs as "${user?.name}", to whom ${dataDir} is closed, so its data live in ${folder}. Back up both.`]
@@ -50,69 +49,82 @@ export function preparePostgres(dataDir: string): PostgresHome {
 
 function chooseFolder(dataDir: string, user: ServiceUser | undefined): string {
   const pointer = join(dataDir, 'postgres-location');
-  if (existsSync(pointer)) {
-    const folder = readFileSync(pointer, 'utf8').trim();
-    if (existsSync(folder)) return folder;
-    throw new Error(
-      `The database is missing: ${pointer} says that it lives in ${folder}. Put it back from your backup, or begin anew with another PALIMPSEST_DATA_DIR.`,
-    );
-  }
+  if (existsSync(pointer)) return pointedAt(pointer);
   const usual = join(dataDir, 'postgres');
   const isOld = existsSync(join(usual, 'data'));
   makeFolder(usual, user);
   if (user) openTo(dataDir, user);
-  if (canWrite(usual, user)) return usual;
-  if (isOld || !user) {
+  if (canReach(usual, user)) return usual;
+  const name = user?.name ?? 'yours';
+  if (isOld) {
     throw new Error(
-      `Postgres (user "${user?.name ?? 'yours'}") can no longer reach its data in ${usual}. Open the folders above it to that user (chmod o+x).`,
+      `Postgres (user "${name}") can no longer reach its data in ${usual}. Open the folders above it to that user (chmod o+x).`,
     );
   }
   rmSync(usual, { recursive: true, force: true });
+  return folderElsewhere(dataDir, user, pointer);
+}
+
+function pointedAt(pointer: string): string {
+  const folder = readFileSync(pointer, 'utf8').trim();
+  if (existsSync(folder)) return folder;
+  throw new Error(
+    `The database is missing: ${pointer} says that it lives in ${folder}. Put it back from your backup, or begin anew with another PALIMPSEST_DATA_DIR.`,
+  );
+}
+
+function folderElsewhere(dataDir: string, user: ServiceUser | undefined, pointer: string): string {
   const folder = join(elsewhere, createHash('sha256').update(dataDir).digest('hex').slice(0, 12));
-  mkdirSync(elsewhere, { recursive: true, mode: 0o755 });
   if (existsSync(join(folder, 'data'))) {
     throw new Error(
-      `${folder} holds the database of an older ${dataDir}, which is no longer here. Put that folder back, or move ${folder} away.`,
+      `${folder} holds the database of an older ${dataDir}, which is no longer here. Put that back, or move ${folder} away.`,
     );
   }
+  mkdirSync(elsewhere, { recursive: true, mode: 0o755 });
   makeFolder(folder, user);
-  if (!canWrite(folder, user))
+  if (!canReach(folder, user)) {
     throw new Error(
-      `Postgres (user "${user.name}") can reach neither ${usual} nor ${folder}. Set PALIMPSEST_DATA_DIR or DATABASE_URL.`,
+      `Postgres (user "${user?.name}") can reach neither ${dataDir} nor ${folder}. Set PALIMPSEST_DATA_DIR or DATABASE_URL.`,
     );
-  writeFileSync(join(dataDir, 'postgres-location'), `${folder}\n`, { mode: 0o600 });
-  // Deliberately last, as the pointer must never name a folder that was not made.
+  }
+  // Last, as the pointer must never name a folder that was not made.
+  writeFileSync(pointer, `${folder}\n`, { mode: 0o600 });
   return folder;
 }
 
 function makeFolder(path: string, user: ServiceUser | undefined): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (user) chownSync(path, user.uid, user.gid);
+  if (user) openTo(path, user);
 }
 
-/** The service user may pass through the data directory, and see nothing in it. */
-function openTo(dataDir: string, user: ServiceUser): void {
-  chownSync(dataDir, process.getuid?.() ?? 0, user.gid);
-  chmodSync(dataDir, 0o710);
+/** The service user may pass through, and neither list nor change anything. All that it owns is the cluster itself. */
+function openTo(path: string, user: ServiceUser): void {
+  chownSync(path, process.getuid?.() ?? 0, user.gid);
+  chmodSync(path, 0o710);
 }
 
-function canWrite(folder: string, user: ServiceUser | undefined): boolean {
-  const asUser = user ? { uid: user.uid, gid: user.gid } : {};
-  return spawnSync('/bin/sh', ['-c', 'test -w "$0"', folder], { cwd: '/', stdio: 'ignore', ...asUser }).status === 0;
+function canReach(folder: string, user: ServiceUser | undefined): boolean {
+  return (
+    spawnSync('/bin/sh', ['-c', 'test -x "$0"', folder], { cwd: '/', stdio: 'ignore', ...runAs(user) }).status === 0
+  );
 }
 
-function initialise(data: string, folder: string, binaries: PostgresBinaries, user: ServiceUser | undefined): void {
+function initialise({ binaries, user, folder, password }: PostgresHome, data: string): void {
   for (const name of readdirSync(folder)) {
     if (name.startsWith('data.')) rmSync(join(folder, name), { recursive: true, force: true });
   }
   const draft = `${data}.${process.pid}`;
-  const asUser = user ? { uid: user.uid, gid: user.gid } : {};
-  const flags = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`];
+  const passwordFile = `${draft}.password`;
+  mkdirSync(draft, { mode: 0o700 });
+  writeFileSync(passwordFile, password, { mode: 0o600, flag: 'wx' });
+  if (user) for (const path of [draft, passwordFile]) chownSync(path, user.uid, user.gid);
+  const flags = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
   const made = spawnSync(binaries.initdb, ['-D', draft, ...flags, '--encoding=UTF8', '--locale=C'], {
-    ...asUser,
+    ...runAs(user),
     cwd: '/',
     encoding: 'utf8',
   });
+  rmSync(passwordFile);
   if (made.status !== 0) {
     const reason = made.error?.message ?? (made.stderr.trim() || `initdb ended with ${made.signal ?? made.status}`);
     throw new Error(`The database could not be made in ${folder}: ${reason}`);

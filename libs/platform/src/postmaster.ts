@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import {
   closeSync,
   existsSync,
-  fchownSync,
   openSync,
   readFileSync,
   readdirSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { runAs } from './postgres-binaries';
 import type { PostgresHome } from './postgres-home';
 import { startOfProcess } from './process-identity';
 
@@ -47,13 +47,12 @@ export async function launch(
 ): Promise<Postmaster> {
   const data = join(home.folder, 'data');
   const log = openLog(home);
-  const asUser = home.user ? { uid: home.user.uid, gid: home.user.gid } : {};
   const flags = Object.entries({ ...standard, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const from = statSync(join(home.folder, 'postgres.log')).size;
   // A group of its own: Ctrl-C goes to the whole group of the terminal, and must reach us first. A log file and no pipe: a pipe would
   // break when this process dies.
   const child = spawn(home.binaries.postgres, ['-D', data, '-p', String(port), ...flags], {
-    ...asUser,
+    ...runAs(home.user),
     cwd: '/',
     detached: true,
     stdio: ['ignore', log, log],
@@ -65,12 +64,10 @@ export async function launch(
   return { pid: child.pid ?? 0, port, ended };
 }
 
-function openLog({ folder, user }: PostgresHome): number {
+function openLog({ folder }: PostgresHome): number {
   const path = join(folder, 'postgres.log');
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) renameSync(path, `${path}.1`);
-  const fd = openSync(path, 'a', 0o600);
-  if (user) fchownSync(fd, user.uid, user.gid);
-  return fd;
+  return openSync(path, 'a', 0o600);
 }
 
 function endOf(child: ChildProcess): Promise<string> {
