@@ -32,8 +32,6 @@ const BY_WORD: Readonly<Record<string, Omit<Verdict, 'retryAfterMs'>>> = {
   invalid_api_key: { reason: 'auth', retryable: false },
   permission_error: { reason: 'auth', retryable: false },
   not_found_error: { reason: 'invalid_request', retryable: false },
-  api_error: { reason: 'provider_error', retryable: true },
-  server_error: { reason: 'provider_error', retryable: true },
 };
 
 const BY_STATUS: Readonly<Record<number, Omit<Verdict, 'retryAfterMs'>>> = {

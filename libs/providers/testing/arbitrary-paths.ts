@@ -113,7 +113,7 @@ function onceEach(blocks: readonly (readonly object[])[]): (readonly object[])[]
 const draft = fc.record({
   provider: fc.constantFrom('openai', 'anthropic', 'simulated'),
   response: fc.oneof(chatResponse, messagesResponse),
-  status: fc.constantFrom('succeeded', 'succeeded', 'succeeded', 'failed', 'pending'),
+  status: fc.constantFrom<PathNode['status'][]>('succeeded', 'succeeded', 'succeeded', 'failed', 'pending'),
   newTurn: fc.boolean(),
   question: awkwardText,
   result: awkwardText,
@@ -153,7 +153,7 @@ export const randomPath: fc.Arbitrary<RandomPath> = fc.array(draft, { minLength:
       nodeId,
       turnId: 't',
       provider,
-      status: last ? 'pending' : (status as PathNode['status']),
+      status: last ? 'pending' : status,
       results,
       question: asks ? say(question) : null,
       received: done ? { response, revision: received, items } : null,

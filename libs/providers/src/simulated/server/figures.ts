@@ -1,9 +1,12 @@
 /** A figure with its label, as a table or a list shows it. */
 export interface Figure {
   readonly label: string;
-  readonly amount: number;
+  /** As it stands there. */
+  readonly amount: string;
 }
 
+/** A comma outside quotes. */
+const CSV_COMMA = /,(?=(?:[^"]*"[^"]*")*[^"]*$)/;
 const AMOUNT = /^\$?-?\d[\d,]*(?:\.\d+)?$/;
 
 /** The figures in a text: a tool result (JSON rows, CSV, a table of any kind) or an earlier answer. */
@@ -33,16 +36,17 @@ function fromRow(row: unknown): readonly Figure[] {
 
 function fromLine(line: string): readonly Figure[] {
   const plain = line.replace(/^\s*(?:[-*]|\d+[.)])\s+/, '');
-  const separator = ['|', '\t', ' — ', ': ', ','].find((candidate) => plain.includes(candidate));
-  return separator === undefined ? [] : fromCells(plain.split(separator).map((cell) => cell.trim()));
+  const separator = ['|', '\t', ' — ', ': '].find((candidate) => plain.includes(candidate));
+  const cells = separator === undefined ? plain.split(CSV_COMMA) : plain.split(separator);
+  return fromCells(cells.map((cell) => cell.trim().replace(/^"(.*)"$/, '$1')));
 }
 
 function fromCells(cells: readonly string[]): readonly Figure[] {
   const label = cells.find((cell) => /\p{L}/u.test(cell));
   const amount = cells.findLast((cell) => AMOUNT.test(cell));
-  return label === undefined || amount === undefined ? [] : [{ label, amount: Number(amount.replace(/[$,]/g, '')) }];
+  return label === undefined || amount === undefined ? [] : [{ label, amount }];
 }
 
-export function printAmount(amount: number): string {
-  return amount.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+export function totalOf(figures: readonly Figure[]): string {
+  return figures.reduce((sum, { amount }) => sum + Number(amount.replace(/[$,]/g, '')), 0).toFixed(2);
 }

@@ -33,7 +33,7 @@ export interface Scene {
   readonly earlier: readonly HeardMessage[];
 }
 
-/** The sample data ends here; a date in the request says otherwise. */
+/** The sample data ends here; a date in the request says otherwise, a tool's own before all. */
 const DEFAULT_TODAY = '2026-06-15';
 const MOST_ECHOED = 400;
 
@@ -117,9 +117,9 @@ function argumentOf({ parameters }: HeardTool): string {
 
 function todayOf({ system, tools, messages }: Heard): string {
   const places = [
-    ...messages.map((message) => message.text).reverse(),
-    system,
     ...tools.map((tool) => tool.description),
+    system,
+    ...messages.map((message) => message.text).reverse(),
   ];
   for (const place of places) {
     const date = /\btoday\b\D{0,20}(\d{4}-\d{2}-\d{2})/i.exec(place)?.[1];

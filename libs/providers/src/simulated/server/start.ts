@@ -195,7 +195,7 @@ async function speak(response: ServerResponse, spoken: Spoken, conduct: Conduct)
   response.flushHeaders();
   const events = format === 'openai' ? chatChunks(spoken) : messageEvents(spoken);
   for (const [index, event] of events.entries()) {
-    if (index === cutAfter) return void response.destroy();
+    if (index === cutAfter) return void response.socket?.destroySoon();
     if (index === stallAfter && index > 0) await pause(numberOption(stall as Directive, 'ms', 1000));
     if (index === failAfter && refusal !== undefined) {
       const error = printRefusal(format, refusal, requestId);

@@ -1,4 +1,4 @@
-import { type Figure, printAmount } from './figures';
+import { type Figure, totalOf } from './figures';
 
 /** A kind of question that the model can answer from figures. */
 export interface Topic {
@@ -62,7 +62,7 @@ const topCustomers: Topic = {
     if (includesOverseas(question)) {
       return (
         'select p.name, sum(s.amount) as sales from sales s join customers c on c.id = s.customer_id ' +
-        `join customers p on p.id = coalesce(c.parent_id, c.id) where ${month} ` +
+        `join customers p on p.id = coalesce(c.parent_id, c.id) where p.region = 'domestic' and ${month} ` +
         `group by p.id, p.name order by sales desc, p.name limit ${howMany(question)}`
       );
     }
@@ -74,7 +74,7 @@ const topCustomers: Topic = {
   },
   answer: (figures, question, today) => {
     const scope = includesOverseas(question) ? ', overseas subsidiaries included' : '';
-    const lines = figures.map(({ label, amount }, index) => `${index + 1}. ${label} — ${printAmount(amount)}`);
+    const lines = figures.map(({ label, amount }, index) => `${index + 1}. ${label} — ${amount}`);
     return `The largest customers by sales in ${monthOf(question, today).name}${scope}:\n${lines.join('\n')}`;
   },
 };
@@ -87,7 +87,7 @@ const totalSales: Topic = {
     const channel = includesOverseas(question) ? '' : "s.channel = 'domestic' and ";
     return `select 'total' as label, sum(s.amount) as sales from sales s where ${channel}${within(monthOf(question, today))}`;
   },
-  answer: (figures) => `The total is ${printAmount(figures.reduce((sum, { amount }) => sum + amount, 0))}.`,
+  answer: (figures) => `The total is ${totalOf(figures)}.`,
 };
 
 const customerCount: Topic = {
@@ -95,7 +95,7 @@ const customerCount: Topic = {
   least: 1,
   matches: (question) => /\bhow many (customers|clients)\b/i.test(question),
   sql: () => "select 'customers' as label, count(*) as customers from customers",
-  answer: (figures) => `There are ${figures[0]?.amount ?? 0} customers.`,
+  answer: (figures) => `There are ${figures[0]?.amount ?? 'no'} customers.`,
 };
 
 const TOPICS: readonly Topic[] = [topCustomers, customerCount, totalSales];
