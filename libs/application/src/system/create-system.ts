@@ -57,7 +57,9 @@ export interface SystemOptions {
 export interface RunningSystem {
   readonly system: System;
   start(): Promise<void>;
-  /** Running turns get the grace; then leases are released and all that goes on ends, in order. */
+  /** No new turns; those that run get the grace, and then the leases of those that are left are released. */
+  drain(): Promise<void>;
+  /** Ends all that goes on, in order. After `drain`. */
   stop(): Promise<void>;
 }
 
@@ -189,8 +191,8 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
       await follower.begin(await tree.unfinished());
       sweep.start();
     },
+    drain: () => engine.stop(limits.shutdownGraceMs),
     async stop() {
-      await engine.stop(limits.shutdownGraceMs);
       await sweep.stop();
       await follower.stop();
       await projector.stop();

@@ -1,0 +1,98 @@
+import { ApiKeys, createSystem, Metrics, PostgresApiKeys, type RunningSystem } from '@palimpsest/application';
+import { PostgresEventStore } from '@palimpsest/event-store-postgres';
+import {
+  type Config,
+  type DataDir,
+  type Logger,
+  loadInstallationKey,
+  type Pool,
+  secretFile,
+} from '@palimpsest/platform';
+import { openDatabase } from './database';
+import { createProviders, type Providers } from './providers';
+import { createTools, type Tools } from './tools';
+
+/** All that a process of this installation runs on, up to the edge. */
+export interface Installation {
+  readonly running: RunningSystem;
+  readonly pool: Pool;
+  readonly apiKeys: ApiKeys;
+  readonly metrics: Metrics;
+  readonly providers: Providers;
+  readonly tools: Tools;
+  /** Sentences that a person should read at the start. */
+  readonly notes: readonly string[];
+  readonly database: string;
+  /** The file with the first key. */
+  readonly keyFile: string;
+  /** Closes everything that `openInstallation` opened, the system first. */
+  close(): Promise<void>;
+}
+
+/** The tenant that the first key is for. */
+const FIRST_TENANT = 'default';
+
+export async function openInstallation(
+  config: Config,
+  home: DataDir,
+  log: Logger,
+  onLost: (error: Error) => void,
+): Promise<Installation> {
+  const installationKey = loadInstallationKey(config, home);
+  const closing: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const next of closing.reverse()) await next();
+  };
+  try {
+    const database = await openDatabase(config, home, log, onLost);
+    closing.push(database.close);
+    const { pool, embedded } = database;
+    const providers = await createProviders(config);
+    closing.push(providers.close);
+    const tools = await createTools(config, home, embedded);
+    closing.push(tools.close);
+    const apiKeys = new PostgresApiKeys(pool);
+    const keyFile = await firstKey(apiKeys, pool, home);
+    const metrics = new Metrics({ processMetrics: true });
+    const running = await createSystem({
+      ...{ pool, log, metrics, limits: config.limits, store: new PostgresEventStore(pool) },
+      installationKeys: [installationKey],
+      providers: providers.byName,
+      defaultModel: providers.defaultModel,
+      tools: tools.registry,
+      alone: embedded !== undefined,
+    });
+    closing.push(() => running.stop());
+    await running.start();
+    const where = embedded ? `embedded PostgreSQL on port ${embedded.port}` : 'the Postgres of DATABASE_URL';
+    return {
+      running,
+      pool,
+      apiKeys,
+      metrics,
+      providers,
+      tools,
+      keyFile,
+      notes: embedded?.notes ?? [],
+      database: where,
+      close,
+    };
+  } catch (error) {
+    await close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Made at the first start, with both roles, and kept in a file that only its owner reads. A database without it gets it again. */
+async function firstKey(apiKeys: PostgresApiKeys, pool: Pool, home: DataDir): Promise<string> {
+  const path = home.file('api-key');
+  const { rows } = await pool.query<{ known: boolean }>('select exists (select from ops.api_keys) as known');
+  if (rows[0]?.known) return path;
+  const { secret } = await apiKeys.create({ tenantName: FIRST_TENANT }, ['tenant', 'operator']);
+  const kept = secretFile(path, () => secret);
+  if (!kept.made)
+    throw new Error(
+      `${path} holds a key of another database. Move it away, or set PALIMPSEST_DATA_DIR to another folder, and start again.`,
+    );
+  return path;
+}

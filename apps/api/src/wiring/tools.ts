@@ -1,0 +1,55 @@
+import { type Config, type DataDir, type EmbeddedPostgres, secretFile } from '@palimpsest/platform';
+import {
+  createSqlTool,
+  createToolRegistry,
+  loadToolsFile,
+  provisionSqlDatabase,
+  salesSampleSql,
+  type SqlTool,
+  type ToolRegistry,
+} from '@palimpsest/tools';
+import { randomBytes } from 'node:crypto';
+
+export interface Tools {
+  readonly registry: ToolRegistry;
+  /** What a person should know of the SQL tool. */
+  readonly sql: string;
+  close(): Promise<void>;
+}
+
+/**
+ * The operator's tools. The SQL tool reads the database that the operator names; with the embedded Postgres, and none named, a sample of
+ * sales in a database of its own.
+ */
+export async function createTools(
+  config: Config,
+  home: DataDir,
+  postgres: EmbeddedPostgres | undefined,
+): Promise<Tools> {
+  const url = config.sqlDatabaseUrl ?? (postgres && (await sampleDatabase(home, postgres)));
+  const sql: SqlTool | undefined = url === undefined ? undefined : await createSqlTool({ url });
+  const http = config.toolsFile === undefined ? [] : loadToolsFile(config.toolsFile, process.env).http;
+  return {
+    registry: createToolRegistry(
+      { builtins: sql ? [sql] : [], http },
+      { maxToolResultBytes: config.limits.maxToolResultBytes },
+    ),
+    sql: config.sqlDatabaseUrl
+      ? 'reads the database of PALIMPSEST_SQL_DATABASE_URL'
+      : sql
+        ? 'reads a sample of sales'
+        : 'none: set PALIMPSEST_SQL_DATABASE_URL to have it',
+    close: async () => sql?.close(),
+  };
+}
+
+async function sampleDatabase(home: DataDir, postgres: EmbeddedPostgres): Promise<string> {
+  const password = secretFile(home.file('sales-reader-password'), () => randomBytes(24).toString('hex')).text;
+  const { url } = await provisionSqlDatabase(postgres.adminUrl, {
+    database: 'sales',
+    role: 'sales_reader',
+    password,
+    setup: salesSampleSql(),
+  });
+  return url;
+}
