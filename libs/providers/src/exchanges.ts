@@ -16,7 +16,7 @@ export interface Answer {
 
 /** What a node sent and received, with every tool call and every result paired. */
 export interface Exchange {
-  readonly nodeId: string;
+  readonly node: PathNode;
   readonly results: readonly ResultOnWire[];
   readonly question: SourcedText | null;
   readonly answer: Answer | null;
@@ -48,7 +48,7 @@ export function pairUp(path: readonly PathNode[], isNative: (node: PathNode) => 
     const results = node.results.filter((result) => open.delete(result.toolCallId));
     unpaired += node.results.length - results.length + open.size;
     return {
-      nodeId: node.nodeId,
+      node,
       results: results.map((result) => ({ result, wireId: wireIds.get(result.toolCallId) as string })),
       question: node.question,
       answer: hasAnswer(node) ? answerOf(node, nodes[index + 1], wireIds, isNative(node)) : null,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AssistantDefinition, ToolDefinition } from '@palimpsest/assistant';
-import type { PathNode, Piece, RenderedRequest, SourcedText } from '@palimpsest/context';
+import { type PathNode, type RenderedRequest, type SourcedText, wireBytes } from '@palimpsest/context';
 import type { ModelProvider, WireCall } from '../src/port';
 
 export function tool(name: string, more: Partial<ToolDefinition> = {}): ToolDefinition {
@@ -67,13 +67,8 @@ export function answered(provider: ModelProvider, before: PathNode, response: un
   return { ...before, provider: provider.name, status: 'succeeded', received: { response, revision, items } };
 }
 
-/** The bytes of a request, by the frozen escaping rule. */
-export function bodyOf(request: RenderedRequest): Buffer {
-  return Buffer.from([request.head, ...request.messages, request.tail].flat().map(printPiece).join(''), 'utf8');
-}
-
-export function printPiece({ text, escape }: Piece): string {
-  return escape === 'json' ? JSON.stringify(text).slice(1, -1) : text;
+export function bodyOf({ head, messages, tail }: RenderedRequest): Buffer {
+  return Buffer.concat([head, ...messages, tail].map(wireBytes));
 }
 
 export function wireCall(request: RenderedRequest, more: Partial<WireCall> = {}): WireCall {

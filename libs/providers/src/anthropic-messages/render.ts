@@ -1,4 +1,5 @@
 import type { PathNode, RenderedRequest, Segment, SourcedText } from '@palimpsest/context';
+import { type Contribution, Contributions } from '../contributions';
 import { type Answer, type CallItem, type Exchange, pairUp, wireNameOf } from '../exchanges';
 import { isJsonObject, isRecord, type JsonRecord, recordsOf, stringOf } from '../json';
 import type { RenderInput } from '../port';
@@ -18,25 +19,14 @@ export function renderMessages(input: RenderInput, provider: string): RenderedRe
     return node.provider === provider && isRecord(response) && response['format'] === 'anthropic.messages';
   };
   const { exchanges, unpaired } = pairUp(input.path, isNative);
-  const messages: Segment[] = [];
-  let alone = 0;
-  const message = (nodeId: string): SegmentWriter => new SegmentWriter(nodeId).frame(messages.length === 0 ? '' : ',');
-  for (const exchange of exchanges) {
-    if (exchange.results.length > 0 || exchange.question !== null) {
-      messages.push(writeSent(exchange, message(exchange.nodeId)));
-    }
-    if (exchange.answer === null) continue;
-    const { blocks, dropped } = blocksOf(exchange.answer);
-    alone += dropped;
-    if (blocks.some((block) => block.speaks)) messages.push(writeBlocks(blocks, message(exchange.nodeId)));
-  }
+  const { messages, dropped } = contributions.all(exchanges, []);
   return {
     head: head(input),
     messages,
     tail: new SegmentWriter(null).frame(']}').end(),
     path: '/v1/messages',
     headers: { 'anthropic-version': ANTHROPIC_VERSION },
-    unpaired: unpaired + alone,
+    unpaired: unpaired + dropped,
   };
 }
 
@@ -62,6 +52,17 @@ function head({ assistant, systemPrompt }: RenderInput): Segment {
   }
   return writer.frame(`${paramsText(assistant, OWN_FIELDS)},"messages":[`).end();
 }
+
+const contributions = new Contributions((exchange: Exchange, first: boolean): Contribution => {
+  const { node, results, question, answer } = exchange;
+  const segments: Segment[] = [];
+  const message = (): SegmentWriter => new SegmentWriter(node.nodeId).frame(first && segments.length === 0 ? '' : ',');
+  if (results.length > 0 || question !== null) segments.push(writeSent(exchange, message()));
+  if (answer === null) return { segments, dropped: 0 };
+  const { blocks, dropped } = blocksOf(answer);
+  if (blocks.some((block) => block.speaks)) segments.push(writeBlocks(blocks, message()));
+  return { segments, dropped };
+});
 
 /** All results of a node in one message, its question after them. */
 function writeSent({ results, question }: Exchange, writer: SegmentWriter): Segment {

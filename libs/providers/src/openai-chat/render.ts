@@ -1,4 +1,5 @@
 import type { PathNode, RenderedRequest, Segment } from '@palimpsest/context';
+import { type Contribution, Contributions } from '../contributions';
 import { type Answer, type CallItem, type Exchange, pairUp, wireNameOf } from '../exchanges';
 import { isRecord, recordsOf } from '../json';
 import type { RenderInput } from '../port';
@@ -22,26 +23,20 @@ export function renderChat(input: RenderInput, dialect: ChatDialect): RenderedRe
     return node.provider === dialect.provider && isRecord(response) && response['format'] === 'openai.chat';
   };
   const { exchanges, unpaired } = pairUp(input.path, isNative);
-  const messages: Segment[] = [];
-  const message = (nodeId: string | null): SegmentWriter =>
-    new SegmentWriter(nodeId).frame(messages.length === 0 ? '' : ',');
-  if (input.systemPrompt.text !== '') {
-    const writer = message(null).frame('{"role":"system","content":"').quoted(input.systemPrompt, 'system');
-    messages.push(writer.frame('"}').end());
-  }
-  for (const exchange of exchanges) {
-    writeSent(exchange, message, messages);
-    const { answer } = exchange;
-    if (answer !== null && saysSomething(answer)) messages.push(writeAnswer(answer, message(exchange.nodeId)));
-  }
   return {
     head: head(input, dialect),
-    messages,
+    messages: contributions.all(exchanges, systemMessage(input)).messages,
     tail: new SegmentWriter(null).frame(']}').end(),
     path: '/chat/completions',
     headers: {},
     unpaired,
   };
+}
+
+function systemMessage({ systemPrompt }: RenderInput): readonly Segment[] {
+  if (systemPrompt.text === '') return [];
+  const writer = new SegmentWriter(null).frame('{"role":"system","content":"').quoted(systemPrompt, 'system');
+  return [writer.frame('"}').end()];
 }
 
 function head({ assistant }: RenderInput, dialect: ChatDialect): Segment {
@@ -61,17 +56,20 @@ function head({ assistant }: RenderInput, dialect: ChatDialect): Segment {
   return writer.frame(`${paramsText(assistant, OWN_FIELDS)},"messages":[`).end();
 }
 
-function writeSent(exchange: Exchange, message: (nodeId: string) => SegmentWriter, messages: Segment[]): void {
-  for (const { result, wireId } of exchange.results) {
-    const writer = message(exchange.nodeId).frame(
-      `{"role":"tool","tool_call_id":${JSON.stringify(wireId)},"content":"`,
-    );
-    messages.push(writer.quoted(result.result).frame('"}').end());
+const contributions = new Contributions((exchange: Exchange, first: boolean): Contribution => {
+  const { node, results, question, answer } = exchange;
+  const segments: Segment[] = [];
+  const message = (): SegmentWriter => new SegmentWriter(node.nodeId).frame(first && segments.length === 0 ? '' : ',');
+  for (const { result, wireId } of results) {
+    const writer = message().frame(`{"role":"tool","tool_call_id":${JSON.stringify(wireId)},"content":"`);
+    segments.push(writer.quoted(result.result).frame('"}').end());
   }
-  if (exchange.question === null) return;
-  const writer = message(exchange.nodeId).frame('{"role":"user","content":"').quoted(exchange.question);
-  messages.push(writer.frame('"}').end());
-}
+  if (question !== null) {
+    segments.push(message().frame('{"role":"user","content":"').quoted(question).frame('"}').end());
+  }
+  if (answer !== null && saysSomething(answer)) segments.push(writeAnswer(answer, message()));
+  return { segments, dropped: 0 };
+});
 
 function saysSomething({ received, wireIds }: Answer): boolean {
   return wireIds.size > 0 || received.items.some((item) => item.type === 'assistant' && item.text.text !== '');
