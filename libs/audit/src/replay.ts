@@ -167,20 +167,14 @@ function assemble(
     for (const piece of segment) {
       const chunk = Buffer.from(wireText(piece), 'utf8');
       chunks.push(chunk);
-      const turn =
-        piece.nodeId === null
-          ? undefined
-          : (requests.get(piece.nodeId)?.data.turnId ?? piece.nodeId.slice(0, turnId.length));
-      const eventId = piece.source
-        ? piece.source.stream === undefined
-          ? ids.get(piece.source.revision)
-          : undefined
-        : requests.get(owner)?.id;
+      const ofThisTurn = piece.nodeId !== null && turnOf(piece.nodeId, requests) === turnId;
+      const eventId = piece.source ? (piece.source.eventId ?? ids.get(piece.source.revision)) : requests.get(owner)?.id;
+      const { nodeId } = piece;
       extend(parts, {
         from: at,
         to: at + chunk.length,
-        what: whatOf(piece.kind, turn === turnId),
-        nodeId: piece.nodeId,
+        what: whatOf(piece.kind, ofThisTurn),
+        nodeId,
         eventId: eventId ?? null,
       });
       at += chunk.length;
@@ -189,6 +183,11 @@ function assemble(
   const bytes = Buffer.concat(chunks);
   const verified = bytes.length === length && createHash('sha256').update(bytes).digest('hex') === sha256;
   return { nodeId, provider, model, url, path, headers, sha256, length, verified, exact, bytes, parts };
+}
+
+/** A node of a turn is named after it, so one whose request is not at hand tells its turn too. */
+function turnOf(nodeId: string, requests: ReadonlyMap<string, Requested>): string {
+  return requests.get(nodeId)?.data.turnId ?? nodeId.slice(0, nodeId.lastIndexOf('-'));
 }
 
 /** What was said in an earlier turn stands in the window of this one. */
