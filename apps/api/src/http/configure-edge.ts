@@ -3,6 +3,7 @@ import { ApiKeys, Metrics } from '@palimpsest/application';
 import { accessLog } from './access-log';
 import { authenticator } from './authenticate';
 import { Clients } from './clients';
+import { closeConnectionsWhenIdle } from './connections';
 import type { EdgeConfig } from './edge-config';
 import { serveDescription } from './openapi';
 import { Problem } from './problem';
@@ -17,6 +18,10 @@ export function configureEdge(app: NestFastifyApplication, config: EdgeConfig): 
     if (clients.closed) throw new Problem('shutting_down', 'This process is shutting down. Send the request again.');
   });
   fastify.addHook('onRequest', authenticator(keys));
-  fastify.addHook('preClose', async () => clients.sendAway());
+  const closeConnections = closeConnectionsWhenIdle(app.getHttpServer());
+  fastify.addHook('preClose', async () => {
+    clients.sendAway();
+    closeConnections();
+  });
   serveDescription(app);
 }

@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => edge.close());
 
-const bodyOf = async (response: Response): Promise<any> => response.json();
+const bodyOf = async (response: Response): Promise<Record<string, unknown>> =>
+  (await response.json()) as Record<string, unknown>;
 const json = { authorization: `Bearer ${keys.tenant}`, 'content-type': 'application/json' };
 const turns = `/v1/conversations/${ids.conversation}/turns`;
 
@@ -36,7 +37,7 @@ const code = async (response: Response): Promise<[number, string]> => {
     title: expect.any(String),
     detail: expect.stringMatching(/\.$/),
   });
-  return [response.status, body.code];
+  return [response.status, body['code'] as string];
 };
 const answered = (): void => {
   edge.bus
@@ -106,7 +107,7 @@ describe('bodies', () => {
   it('says which field breaks which rule, and repeats no value', async () => {
     const response = await post(turns, '{"text":5,"assistantVersion":0,"canary":"kanarienvogel"}');
     const body = await bodyOf(response);
-    expect(body.errors).toEqual(
+    expect(body['errors']).toEqual(
       expect.arrayContaining([
         { field: 'text', rule: 'must be a text that is not blank' },
         { field: 'canary', rule: 'is not known here' },
@@ -125,7 +126,7 @@ describe('bodies', () => {
     edge.bus.on(AwaitTurn, () => answer({ ...completedTurn, answer: text }));
     const response = await post(turns, JSON.stringify({ text }));
     expect(edge.bus.last(AskQuestion).text).toBe(text);
-    expect((await bodyOf(response)).answer).toBe(text);
+    expect((await bodyOf(response))['answer']).toBe(text);
   });
 
   it('takes no body for a body where none is needed', async () => {
@@ -172,12 +173,12 @@ describe('bodies', () => {
 
 describe('paths and queries', () => {
   it.each([
-    '/v1/nowhere',
-    '/v1/conversations/nope',
-    `/v1/nodes/${encodeURIComponent('a\u0000b')}`,
-    '/v1/nodes/%F0%9F%98%80/replay',
-    `/v1/nodes/${'a'.repeat(3000)}`,
-  ])('knows nothing at %.40s', async (path) => {
+    ['a route that is not', '/v1/nowhere'],
+    ['an id of another form', '/v1/conversations/nope'],
+    ['an id with NUL', `/v1/nodes/${encodeURIComponent('a\u0000b')}`],
+    ['an emoji for an id', '/v1/nodes/%F0%9F%98%80/replay'],
+    ['an endless id', `/v1/nodes/${'a'.repeat(3000)}`],
+  ])('finds nothing at %s', async (_, path) => {
     expect(await code(await call(path))).toEqual([404, 'not_found']);
   });
 
@@ -239,7 +240,11 @@ describe('idempotency keys', () => {
     expect(edge.bus.last(AskQuestion).idempotency.key).not.toBe(first);
   });
 
-  it.each(['', 'k'.repeat(256), 'schlüssel'])('refuses one such as %.20j', async (key) => {
+  it.each([
+    ['empty', ''],
+    ['too long', 'k'.repeat(256)],
+    ['not ASCII', 'schlüssel'],
+  ])('are refused where %s', async (_, key) => {
     expect(await code(await post(turns, '{"text":"a"}', { 'idempotency-key': key }))).toEqual([
       400,
       'validation_failed',
@@ -292,7 +297,7 @@ describe('answers', () => {
     await call(`/v1/nodes/${canary}?q=${canary}`);
     await post(turns, `{"${canary}":"${canary}"`);
     const lines = edge.logLines.join('');
-    expect(lines).toContain(problem.requestId);
+    expect(lines).toContain(problem['requestId']);
     expect(lines).toContain('"type":"TypeError"');
     expect(lines).toContain('"route":"/v1/nodes/:id"');
     expect(lines).not.toContain(canary);

@@ -13,6 +13,8 @@ import { readJson } from './read-json';
 export function createFastifyAdapter({ maxBodyBytes }: Pick<EdgeConfig, 'maxBodyBytes'>): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: maxBodyBytes,
+    // For the request to arrive; an answer may take as long as it does.
+    requestTimeout: 60_000,
     genReqId: () => v7(),
     // The edge says it itself, as a problem.
     return503OnClosing: false,

@@ -54,7 +54,7 @@ export class TurnAnswers {
   async ofDecision(type: AnswerType, following: Following, decision: StartedTurn): Promise<void> {
     void following.reply.header('vary', 'accept');
     if (type === 'text/event-stream') return this.stream(following);
-    await following.reply.send(await this.ended(following, decision.revision));
+    await following.reply.code(200).send(await this.ended(following, decision.revision));
   }
 
   /** The frames after `lastEventId`. What is refused before the first of them is a problem. */
@@ -70,6 +70,7 @@ export class TurnAnswers {
       data: (thrown instanceof Problem ? thrown : unexpected(thrown, request.id, log)).body(),
     });
     await reply
+      .code(200)
       .headers({
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store',
