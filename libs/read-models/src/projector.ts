@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventStore, Position, SubscriptionBatch } from '@palimpsest/event-store';
 import type { Pool } from 'pg';
 import type { Projection } from './projection';
+import { takeProjectionLock } from './projection-lock';
 
 export interface ProjectorOptions {
   readonly pool: Pool;
@@ -10,9 +12,14 @@ export interface ProjectorOptions {
   readonly onError: (error: unknown) => void;
   readonly retryMs?: number;
   readonly maxRetryMs?: number;
+  /** How often a process that stands by looks whether it is its turn, and how far the other one has come. */
+  readonly standbyMs?: number;
 }
 
-/** Follows the log and writes one projection. Rows and checkpoint commit together, so a crash between them is a crash before both. */
+/**
+ * Follows the log and writes one projection, in one process at a time; the others stand by. Rows and checkpoint commit together, so a crash
+ * between them is a crash before both.
+ */
 export class Projector {
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
@@ -21,7 +28,7 @@ export class Projector {
 
   constructor(private readonly options: ProjectorOptions) {}
 
-  /** Up to where this process has written. */
+  /** Up to where the projection is known to be written. */
   get position(): Position {
     return this.reached;
   }
@@ -64,18 +71,34 @@ export class Projector {
   }
 
   private async follow(onProgress: () => void): Promise<void> {
-    const { pool, store, projection } = this.options;
-    const { rows } = await pool.query<{ position: bigint }>(
-      `select position from read.checkpoints where projection = $1::text and version = $2::int`,
-      [projection.name, projection.version],
-    );
-    const after = rows[0]?.position ?? -1n;
-    this.arrive(after);
-    for await (const batch of store.subscribe({ after, filter: projection.filter, signal: this.stopping.signal })) {
+    const { pool, projection, standbyMs = 250 } = this.options;
+    const lock = await takeProjectionLock(pool, projection.name, projection.version);
+    this.arrive(await this.checkpoint());
+    onProgress();
+    if (!lock) return this.sleep(standbyMs);
+    try {
+      await this.writeOn(AbortSignal.any([this.stopping.signal, lock.signal]), onProgress);
+    } finally {
+      lock.release();
+    }
+  }
+
+  private async writeOn(signal: AbortSignal, onProgress: () => void): Promise<void> {
+    const { store, projection } = this.options;
+    for await (const batch of store.subscribe({ after: this.reached, filter: projection.filter, signal })) {
       await this.write(batch);
       this.arrive(batch.position);
       onProgress();
     }
+  }
+
+  private async checkpoint(): Promise<Position> {
+    const { pool, projection } = this.options;
+    const { rows } = await pool.query<{ position: bigint }>(
+      `select position from read.checkpoints where projection = $1::text and version = $2::int`,
+      [projection.name, projection.version],
+    );
+    return rows[0]?.position ?? -1n;
   }
 
   private async write(batch: SubscriptionBatch): Promise<void> {
@@ -107,10 +130,7 @@ export class Projector {
     for (const done of [...this.waiting]) done();
   }
 
-  private sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.stopping.signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-    });
+  private async sleep(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 }
