@@ -10,4 +10,5 @@ export { limits, type Limits } from './limits';
 export * from './logger';
 export * from './migrate';
 export * from './pg';
+export * from './running-postgres';
 export * from './secret-file';

@@ -47,10 +47,16 @@ export function preparePostgres(dataDir: string): PostgresHome {
   return { binaries, user, folder, password, notes };
 }
 
+/** Where the cluster of this data directory lives, be it made yet or not. */
+export function postgresFolder(dataDir: string): string {
+  const pointer = pointerIn(dataDir);
+  return existsSync(pointer) ? pointedAt(pointer) : join(dataDir, 'postgres');
+}
+
 function chooseFolder(dataDir: string, user: ServiceUser | undefined): string {
-  const pointer = join(dataDir, 'postgres-location');
-  if (existsSync(pointer)) return pointedAt(pointer);
-  const usual = join(dataDir, 'postgres');
+  const pointer = pointerIn(dataDir);
+  const usual = postgresFolder(dataDir);
+  if (existsSync(pointer)) return usual;
   const isOld = existsSync(join(usual, 'data'));
   makeFolder(usual, user);
   if (user) openTo(dataDir, user);
@@ -63,6 +69,10 @@ function chooseFolder(dataDir: string, user: ServiceUser | undefined): string {
   }
   rmSync(usual, { recursive: true, force: true });
   return folderElsewhere(dataDir, user, pointer);
+}
+
+function pointerIn(dataDir: string): string {
+  return join(dataDir, 'postgres-location');
 }
 
 function pointedAt(pointer: string): string {

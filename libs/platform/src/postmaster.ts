@@ -130,6 +130,14 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
+/** The port of the server that works on this data at this moment and is ready. */
+export function servingPort(data: string): number | undefined {
+  const lines = pidFile(data);
+  const pid = Number(lines[0]);
+  const serves = lines[7]?.trim() === 'ready' && startOfProcess(pid) !== undefined && worksOn(pid, data);
+  return serves ? Number(lines[3]) : undefined;
+}
+
 function pidFile(data: string): string[] {
   const path = join(data, 'postmaster.pid');
   try {

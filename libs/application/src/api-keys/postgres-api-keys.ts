@@ -12,6 +12,15 @@ export interface NewApiKey {
   readonly secret: string;
 }
 
+export interface ListedApiKey {
+  readonly keyId: string;
+  readonly tenantId: string;
+  readonly tenantName: string;
+  readonly roles: Caller['roles'];
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}
+
 const FIND = `
 select tenant_id, actor, roles from ops.api_keys
 where secret_sha256 = $1::bytea and revoked_at is null`;
@@ -27,6 +36,12 @@ const TENANT_EXISTS = `select 1 from ops.tenants where tenant_id = $1::uuid`;
 const INSERT = `
 insert into ops.api_keys (key_id, secret_sha256, tenant_id, actor, roles)
 values ($1::uuid, $2::bytea, $3::uuid, $4::text, $5::text[])`;
+
+const LIST = `
+select key_id as "keyId", tenant_id as "tenantId", name as "tenantName", roles,
+       k.created_at as "createdAt", revoked_at as "revokedAt"
+from ops.api_keys k join ops.tenants using (tenant_id)
+order by k.created_at, key_id`;
 
 const REVOKE = `update ops.api_keys set revoked_at = now() where key_id = $1::uuid and revoked_at is null`;
 
@@ -66,6 +81,11 @@ export class PostgresApiKeys extends ApiKeys {
     const secret = `plk_${randomBytes(32).toString('base64url')}`;
     await this.pool.query(INSERT, [keyId, sha256(secret), tenantId, keyId, [...roles]]);
     return { keyId, tenantId, secret };
+  }
+
+  /** Oldest first. */
+  async list(): Promise<readonly ListedApiKey[]> {
+    return (await this.pool.query<ListedApiKey>(LIST)).rows;
   }
 
   /** False: there is no such key, or it was revoked before. */
