@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { freePort } from './free-port';
 import type { Logger } from './logger';
 import { preparePostgres, type PostgresHome } from './postgres-home';
-import { clearTheWay, launch, stopServer, type Postmaster } from './postmaster';
+import { clearTheWay, launch, type Postmaster } from './postmaster';
 
 export interface EmbeddedPostgres {
   /** The database `palimpsest`, as its owner, who is no superuser. */
@@ -44,47 +44,52 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { log, settings = {} } = options;
   const home = preparePostgres(options.dataDir);
   if ((await clearTheWay(home)) === 'stopped') log.warn('stopped a Postgres that an earlier process had left running');
-  let current = await start(home, settings);
-  const { port } = current;
-  let stopping = false;
-
-  const supervise = async (): Promise<void> => {
-    const deaths: number[] = [];
-    for (;;) {
-      const how = await current.ended;
-      if (stopping) return;
-      deaths.push(performance.now());
-      log.error({ how }, 'Postgres died; starting it again');
-      if (deaths.filter((at) => at > performance.now() - 60_000).length > restartsPerMinute)
-        throw new Error(`Postgres dies again and again (${how}); its log is ${join(home.folder, 'postgres.log')}.`);
-      await clearTheWay(home);
-      current = await start(home, settings, port);
-      log.info({ pid: current.pid }, 'Postgres is back');
-    }
+  const server: Supervised = { home, settings, log, now: await start(home, settings), stopping: false };
+  const { port } = server.now;
+  const watching = keepAlive(server).catch((error: Error) => void (server.stopping || options.onLost(error)));
+  const stop = async (): Promise<void> => {
+    server.stopping = true;
+    await server.now.stop();
+    await watching;
   };
   const url = (user: string, database: string): string =>
     `postgres://${user}:${home.password}@127.0.0.1:${port}/${database}`;
   const adminUrl = url('postgres', 'postgres');
-  const stop = async (): Promise<void> => {
-    stopping = true;
-    await stopServer(current.pid);
-  };
   try {
     await makeDatabase(adminUrl, home.password);
   } catch (error) {
     await stop();
     throw error;
   }
-  supervise().catch((error: Error) => void (stopping || options.onLost(error)));
-  return {
-    url: url('palimpsest', 'palimpsest'),
-    adminUrl,
-    port,
-    folder: home.folder,
-    notes: home.notes,
-    pid: () => current.pid,
-    stop,
-  };
+  const { folder, notes } = home;
+  return { url: url('palimpsest', 'palimpsest'), adminUrl, port, folder, notes, pid: () => server.now.pid, stop };
+}
+
+interface Supervised extends Pick<EmbeddedPostgresOptions, 'log'> {
+  readonly home: PostgresHome;
+  readonly settings: Readonly<Record<string, string>>;
+  now: Postmaster;
+  stopping: boolean;
+}
+
+/** Ends when the server was told to stop; throws when it dies too often or cannot be started again. */
+async function keepAlive(server: Supervised): Promise<void> {
+  const { home, settings, log } = server;
+  const deaths: number[] = [];
+  for (;;) {
+    const how = await server.now.ended;
+    if (server.stopping) return;
+    log.error({ how }, 'Postgres died; starting it again');
+    deaths.push(performance.now());
+    if (deaths.filter((at) => at > performance.now() - 60_000).length > restartsPerMinute) {
+      throw new Error(`Postgres dies again and again (${how}); its log is ${join(home.folder, 'postgres.log')}.`);
+    }
+    await clearTheWay(home);
+    server.now = await start(home, settings, server.now.port);
+    // Told to stop in the meantime: the one that was told is dead, and this one knows nothing of it.
+    if (server.stopping) await server.now.stop();
+    else log.info({ pid: server.now.pid }, 'Postgres is back');
+  }
 }
 
 /** The port may be taken between choosing and using it, and a server that was just killed may still be on its way out: try again. */

@@ -37,6 +37,8 @@ export interface Postmaster {
   readonly port: number;
   /** Settles when the server is gone, with how it ended. */
   readonly ended: Promise<string>;
+  /** Fast shutdown: sessions are ended, all is written. Nothing happens where it is gone already. */
+  stop(): Promise<void>;
 }
 
 /** @throws with the last lines of the server's log where it ends before it is ready. */
@@ -61,7 +63,7 @@ export async function launch(
   const ended = endOf(child);
   const how = await Promise.race([ended, untilReady(child, data)]);
   if (how !== undefined) throw new Error(`Postgres did not start: ${lastLines(home, from) || how}`);
-  return { pid: child.pid ?? 0, port, ended };
+  return { pid: child.pid ?? 0, port, ended, stop: () => stopBy((name) => void child.kill(name), ended) };
 }
 
 function openLog({ folder }: PostgresHome): number {
@@ -101,7 +103,7 @@ export async function clearTheWay({ folder }: PostgresHome): Promise<'stopped' |
   const pid = Number(pidFile(data)[0]);
   if (!Number.isInteger(pid) || pid <= 0) return 'nothing';
   if (startOfProcess(pid) !== undefined && worksOn(pid, data)) {
-    await stopServer(pid);
+    await stopOrphan(pid);
     return 'stopped';
   }
   // Dead, a zombie that nobody collects, or its pid belongs to another program by now. Its children may live a moment longer.
@@ -110,24 +112,21 @@ export async function clearTheWay({ folder }: PostgresHome): Promise<'stopped' |
   return 'nothing';
 }
 
-/** Fast shutdown: sessions are ended, all is written. After 60 s the hard way, which costs a recovery at the next start. */
-export async function stopServer(pid: number): Promise<void> {
-  const start = startOfProcess(pid);
-  if (start === undefined) return;
-  const gone = (): boolean => startOfProcess(pid) !== start;
-  signal(pid, 'SIGINT');
-  for (const end = performance.now() + 60_000; !gone() && performance.now() < end;) await wait(20);
-  if (gone()) return;
-  signal(pid, 'SIGQUIT');
-  while (!gone()) await wait(20);
+/** After 60 s the hard way, which costs a recovery at the next start. */
+async function stopBy(send: (name: NodeJS.Signals) => void, ended: Promise<unknown>): Promise<void> {
+  send('SIGINT');
+  const patience = setTimeout(() => send('SIGQUIT'), 60_000);
+  await ended;
+  clearTimeout(patience);
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
+async function stopOrphan(pid: number): Promise<void> {
+  const start = startOfProcess(pid);
+  const lives = (): boolean => start !== undefined && startOfProcess(pid) === start;
+  const ended = (async () => {
+    while (lives()) await wait(20);
+  })();
+  await stopBy((name) => lives() && process.kill(pid, name), ended);
 }
 
 /** The port of the server that works on this data at this moment and is ready. */
