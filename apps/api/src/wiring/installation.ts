@@ -8,6 +8,7 @@ import {
   type Pool,
   secretFile,
 } from '@palimpsest/platform';
+import type { SimulatedModel } from '@palimpsest/providers';
 import { openDatabase } from './database';
 import { createProviders, type Providers } from './providers';
 import { createTools, type Tools } from './tools';
@@ -37,6 +38,8 @@ export async function openInstallation(
   home: DataDir,
   log: Logger,
   onLost: (error: Error) => void,
+  /** A simulated model that runs already, to be called instead of one of this process. */
+  simulated?: Pick<SimulatedModel, 'url'>,
 ): Promise<Installation> {
   const installationKey = loadInstallationKey(config, home);
   const closing: (() => Promise<void>)[] = [];
@@ -47,7 +50,7 @@ export async function openInstallation(
     const database = await openDatabase(config, home, log, onLost);
     closing.push(database.close);
     const { pool, embedded } = database;
-    const providers = await createProviders(config);
+    const providers = await createProviders(config, simulated);
     closing.push(providers.close);
     const tools = await createTools(config, home, embedded);
     closing.push(tools.close);

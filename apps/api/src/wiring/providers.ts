@@ -4,6 +4,7 @@ import {
   AnthropicProvider,
   type ModelProvider,
   OpenAiProvider,
+  type SimulatedModel,
   SimulatedProvider,
   startSimulatedModel,
 } from '@palimpsest/providers';
@@ -25,11 +26,15 @@ const defaults = {
 
 /**
  * The providers that this installation can call: those whose key is in the environment, and the simulated model, a server of this very
- * process. An assistant gets the simulated one only where it names it, or where there is no key at all.
+ * process, unless one that runs already is given: then it is not closed here. An assistant gets the simulated one only where it names it, or
+ * where there is no key at all.
  */
-export async function createProviders({ openai, anthropic, limits }: Config): Promise<Providers> {
+export async function createProviders(
+  { openai, anthropic, limits }: Config,
+  given?: Pick<SimulatedModel, 'url'>,
+): Promise<Providers> {
   const timeoutMs = limits.callIdleTimeoutMs;
-  const simulated = await startSimulatedModel();
+  const simulated = given ? { url: given.url, close: async () => undefined } : await startSimulatedModel();
   const providers: ModelProvider[] = [new SimulatedProvider({ baseUrl: simulated.url, timeoutMs })];
   // A server of one's own behind a base URL (Ollama, vLLM) needs no key; the SDK wants some text all the same.
   if (openai.apiKey ?? openai.baseUrl)
