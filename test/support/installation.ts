@@ -1,0 +1,184 @@
+import 'reflect-metadata';
+import { PostgresApiKeys } from '@palimpsest/application';
+import { createLogger, createPool, loadConfig, openDataDir, type Pool } from '@palimpsest/platform';
+import { type SimulatedModel, startSimulatedModel } from '@palimpsest/providers';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { serve } from '../../apps/api/src/serve';
+import { type Installation, openInstallation } from '../../apps/api/src/wiring/installation';
+import { temporaryFolder } from './child';
+import { Client } from './client';
+import { createTestDatabase, type TestDatabase } from './database';
+import { toolsFileFor, ToolServer } from './installation-tools';
+
+export type Settings = Readonly<Record<string, string>>;
+
+/** Short, so that a takeover is seen within seconds, and long enough for a busy machine. */
+const shortTimes: Settings = {
+  PALIMPSEST_LEASE_MS: '1500',
+  PALIMPSEST_LEASE_RENEW_MS: '200',
+  PALIMPSEST_SWEEP_MS: '200',
+  PALIMPSEST_CALL_RETRY_MS: '20',
+  PALIMPSEST_SHUTDOWN_GRACE_MS: '200',
+};
+
+/** A process of an installation, as far as anything matters: its own pool, engine and leases. */
+export interface Process {
+  readonly url: string;
+  /** Everything that it logged. */
+  readonly log: readonly string[];
+  close(): Promise<void>;
+}
+
+/** A process inside this one. */
+export interface InnerProcess extends Process {
+  readonly installation: Installation;
+  /** From now on it reaches its database no more, as a process that the network lost. It stays so until it is closed. */
+  cutOff(): Promise<void>;
+}
+
+/** The real program in a process of its own. */
+export interface OwnProcess extends Process {
+  readonly pid: number;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+/** One database, one simulated model, one server of tools, and any number of processes on them. */
+export class Deployment {
+  readonly processes: Process[] = [];
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly pool: Pool,
+    readonly model: SimulatedModel,
+    readonly tools: ToolServer,
+    private readonly folder: ReturnType<typeof temporaryFolder>,
+    private readonly settings: Settings,
+  ) {}
+
+  static async open(settings: Settings = {}): Promise<Deployment> {
+    const [database, model, tools] = await Promise.all([
+      createTestDatabase(),
+      startSimulatedModel({ capture: true }),
+      ToolServer.start(),
+    ]);
+    const log = createLogger('silent');
+    const pool = createPool({ url: database.url, applicationName: 'test', log, max: 4 });
+    const folder = temporaryFolder();
+    writeFileSync(join(folder.path, 'master-key'), randomBytes(32).toString('base64'), { mode: 0o600 });
+    writeFileSync(join(folder.path, 'tools.json'), toolsFileFor(tools));
+    return new Deployment(database, pool, model, tools, folder, settings);
+  }
+
+  /** Starts a process inside this one. All of them call the one simulated model, which captures what it gets. */
+  async start(settings: Settings = {}): Promise<InnerProcess> {
+    const lines: string[] = [];
+    const config = loadConfig(this.environment(settings));
+    const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) });
+    const home = openDataDir(config.dataDir);
+    const installation = await openInstallation(config, home, log, () => undefined, this.model);
+    const served = await serve(config, installation, log);
+    let open = true;
+    const process: InnerProcess = {
+      ...{ url: served.url, log: lines, installation },
+      cutOff: () => cutOff(installation.pool),
+      close: async () => {
+        if (!open) return;
+        open = false;
+        await installation.running.drain().catch(() => undefined);
+        await served.close();
+        await installation.close().catch(() => undefined);
+        home.release();
+      },
+    };
+    this.processes.push(process);
+    return process;
+  }
+
+  /** Starts the program itself, to be killed. It has a simulated model of its own. */
+  async spawn(settings: Settings = {}): Promise<OwnProcess> {
+    const main = join(__dirname, '..', '..', 'apps', 'api', 'src', 'main.ts');
+    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...this.environment(settings) };
+    const child = spawn(process.execPath, ['-r', join(__dirname, 'ts.cjs'), main], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = once(child, 'exit');
+    const lines: string[] = [];
+    createInterface({ input: child.stderr }).on('line', (line) => void lines.push(line));
+    const kill = async (signal: NodeJS.Signals) => {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      await ended;
+    };
+    const url = await new Promise<string>((resolve, reject) => {
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        const [, address] = /serves at (\S+)/.exec(line) ?? [];
+        if (address) resolve(address);
+      });
+      child.once('exit', () => reject(new Error(`The process did not start: ${lines.join('\n')}`)));
+    });
+    const own: OwnProcess = { url, log: lines, pid: child.pid ?? 0, kill, close: () => kill('SIGTERM') };
+    this.processes.push(own);
+    return own;
+  }
+
+  /** An API key of a new tenant, with both roles. */
+  async newTenant(name = `tenant-${randomBytes(4).toString('hex')}`): Promise<{ tenantId: string; secret: string }> {
+    return new PostgresApiKeys(this.pool).create({ tenantName: name }, ['tenant', 'operator']);
+  }
+
+  /** A client of a new tenant, at a process. */
+  async client(process: Process): Promise<Client> {
+    return new Client(process.url, (await this.newTenant()).secret);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.close()));
+    await this.pool.end();
+    await Promise.all([this.database.drop(), this.model.close(), this.tools.close()]);
+    this.folder.remove();
+  }
+
+  private environment(settings: Settings): Settings {
+    return {
+      ...shortTimes,
+      DATABASE_URL: this.database.url,
+      PALIMPSEST_PORT: '0',
+      PALIMPSEST_DATA_DIR: join(this.folder.path, `data-${randomBytes(4).toString('hex')}`),
+      PALIMPSEST_MASTER_KEY_FILE: join(this.folder.path, 'master-key'),
+      PALIMPSEST_TOOLS_FILE: join(this.folder.path, 'tools.json'),
+      PALIMPSEST_LOG_LEVEL: 'debug',
+      OPENAI_API_KEY: 'test',
+      OPENAI_BASE_URL: `${this.model.url}/v1`,
+      ANTHROPIC_API_KEY: 'test',
+      ANTHROPIC_BASE_URL: this.model.url,
+      ...this.settings,
+      ...settings,
+    };
+  }
+}
+
+interface Inside {
+  readonly _clients: readonly { readonly connection: { readonly stream: { destroy(error: Error): void } } }[];
+}
+
+/** Every connection breaks at once, and no new one comes about. */
+async function cutOff(pool: Pool): Promise<void> {
+  const lost = Object.assign(new Error('cut off by the test'), { code: 'ECONNRESET' });
+  const refuse = (...args: unknown[]): unknown => {
+    const callback = args.at(-1);
+    if (typeof callback !== 'function') return Promise.reject(lost);
+    callback(lost);
+    return undefined;
+  };
+  Object.assign(pool, { connect: refuse, query: refuse });
+  for (const { connection } of [...(pool as unknown as Inside)._clients]) connection.stream.destroy(lost);
+}
+
+/** One line of a log, parsed. */
+export const linesOf = ({ log }: Process): readonly Record<string, unknown>[] =>
+  log.map((line) => JSON.parse(line) as Record<string, unknown>);
