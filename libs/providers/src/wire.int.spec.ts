@@ -216,15 +216,18 @@ it('keeps the tools of the provider itself and redacted thinking, and the server
 
 describe('a server of another kind', () => {
   let other: Server;
-  let answer: { status: number; type: string; body: string };
+  let answer: { status: number; type: string; body: string; open?: boolean };
+  const path = [node('t1-1', { question: sourced('Hi') })];
   let local: OpenAiProvider;
   beforeAll(async () => {
     other = createServer((_request, response) => {
-      response.writeHead(answer.status, { 'content-type': answer.type, 'retry-after': '2' }).end(answer.body);
+      response.writeHead(answer.status, { 'content-type': answer.type, 'retry-after': '2' }).write(answer.body || '\n');
+      if (answer.open !== true) response.end();
     });
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     local = new OpenAiProvider({ apiKey: 'key', baseUrl: `http://127.0.0.1:${(other.address() as AddressInfo).port}` });
   });
+  afterAll(() => other.closeAllConnections());
   afterAll(() => other.close());
 
   it.each([
@@ -240,11 +243,17 @@ describe('a server of another kind', () => {
     [{ status: 429, type: 'application/json', body: '{"detail":"slow down"}' }, 'rate_limited', '429'],
   ])('%j', async (given, reason, detail) => {
     answer = given;
-    const path = [node('t1-1', { question: sourced('Hi') })];
     const request = local.render({ assistant: assistant(), systemPrompt, path });
     await expect(local.call(wireCall(request))).rejects.toMatchObject({
       reason,
       message: expect.stringContaining(detail),
     });
+  });
+
+  it('is believed once its answer is whole, though it never closes the stream', async () => {
+    const whole = '{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}';
+    answer = { status: 200, type: 'text/event-stream', body: `data: ${whole}\n\ndata: [DONE]\n\n`, open: true };
+    const request = local.render({ assistant: assistant(), systemPrompt, path });
+    await expect(local.call(wireCall(request))).resolves.toMatchObject({ stopReason: 'stop' });
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EventSourceMessage } from 'eventsource-parser';
 import { type ProviderError, sortError } from './failures';
 import { isRecord, parseStorable } from './json';
-import { ProviderFailure, type WireCall } from './port';
+import { type FailureClass, ProviderFailure, type WireCall } from './port';
 import { serverSentEvents } from './server-sent-events';
 
 export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
@@ -13,6 +13,9 @@ export interface WireOptions {
   readonly fetch: Fetch;
 }
 
+/** Characters of a provider's message that are kept: a proxy may answer with a page. */
+const MOST_DETAIL = 2_000;
+
 /** `fetch` itself gives up after 300 s of silence, so no longer wait could be kept. */
 export const DEFAULT_TIMEOUT_MS = 300_000;
 
@@ -20,7 +23,8 @@ export const DEFAULT_TIMEOUT_MS = 300_000;
 export interface Talk {
   /** Posts through the SDK, with its retries off. */
   post(fetch: Fetch, signal: AbortSignal): Promise<Response>;
-  onEvent(event: EventSourceMessage): void;
+  /** True where the event ends the answer. */
+  onEvent(event: EventSourceMessage): boolean;
   /** What an error of the SDK says; undefined where it is none of the provider's. */
   errorOf(error: unknown): ProviderError | undefined;
   /** Throws `CutStream` where the answer has not come to its end. */
@@ -46,11 +50,16 @@ class WrongBytes extends Error {
   override readonly name = 'WrongBytes';
 }
 
+/** Milliseconds that the server may take to close the stream once the answer is whole. */
+const LINGER_MS = 1_000;
+
 /** Carries one call: posts the bytes, feeds the events of the answer to `talk`, and sorts whatever goes wrong. */
 export async function carry(call: WireCall, options: WireOptions, talk: Talk): Promise<void> {
   const silence = new AbortController();
+  const signal = AbortSignal.any([call.signal, silence.signal]);
+  let timer = setTimeout(() => silence.abort(), options.timeoutMs);
   let wrongBytes: WrongBytes | undefined;
-  const timer = setTimeout(() => silence.abort(), options.timeoutMs);
+  let ended = false;
   const fetch: Fetch = async (url, init) => {
     wrongBytes = checkBytes(call, init?.body);
     if (wrongBytes !== undefined) throw wrongBytes;
@@ -58,26 +67,22 @@ export async function carry(call: WireCall, options: WireOptions, talk: Talk): P
   };
   try {
     call.signal.throwIfAborted();
-    const response = await talk.post(fetch, AbortSignal.any([call.signal, silence.signal]));
+    const response = await talk.post(fetch, signal);
     timer.refresh();
-    for await (const event of serverSentEvents(await streamOf(response))) {
-      timer.refresh();
-      talk.onEvent(event);
+    for await (const event of serverSentEvents(await streamOf(response), () => timer.refresh())) {
+      if (ended || !talk.onEvent(event)) continue;
+      // Read on for a moment, so that the connection can be used again.
+      ended = true;
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), LINGER_MS);
     }
     talk.assertWhole();
   } catch (error) {
-    const partial = talk.partial();
-    const more = partial === '' ? {} : { partial };
+    if (ended && signal.aborted) return talk.assertWhole();
     if (wrongBytes !== undefined) {
       throw new ProviderFailure('invalid_request', wrongBytes.message, { retryable: false });
     }
-    if (call.signal.aborted)
-      throw new ProviderFailure('cancelled', 'The call was cancelled.', { retryable: false, ...more });
-    if (silence.signal.aborted) {
-      const detail = `Nothing was heard from the provider for ${options.timeoutMs} ms.`;
-      throw new ProviderFailure('timeout', detail, { retryable: true, ...more });
-    }
-    throw failureOf(error, talk, more);
+    throw failureOf(error, talk, call, { silent: silence.signal.aborted, timeoutMs: options.timeoutMs });
   } finally {
     clearTimeout(timer);
   }
@@ -129,27 +134,33 @@ export function describeError(error: unknown, headers?: Headers, status?: number
   const message = word('message') || (typeof error === 'string' ? error : JSON.stringify(error ?? 'no details'));
   const code = word('code');
   const inCode = status === undefined && /^[45]\d\d$/.test(code) ? Number(code) : status;
-  return { status: inCode, type: word('type'), code, message, headers };
+  return { status: inCode, type: word('type'), code, message: message.slice(0, MOST_DETAIL), headers };
 }
 
-function failureOf(error: unknown, talk: Talk, more: { partial?: string }): ProviderFailure {
-  if (error instanceof CutStream)
-    return new ProviderFailure('provider_error', error.message, { retryable: true, ...more });
+function failureOf(
+  error: unknown,
+  talk: Talk,
+  call: WireCall,
+  { silent, timeoutMs }: { silent: boolean; timeoutMs: number },
+): ProviderFailure {
+  const partial = talk.partial();
+  const fail = (
+    reason: FailureClass,
+    detail: string,
+    more: Omit<ProviderFailure['more'], 'partial'>,
+  ): ProviderFailure => new ProviderFailure(reason, detail, partial === '' ? more : { ...more, partial });
+  if (call.signal.aborted) return fail('cancelled', 'The call was cancelled.', { retryable: false });
+  if (silent) return fail('timeout', `Nothing was heard from the provider for ${timeoutMs} ms.`, { retryable: true });
+  if (error instanceof CutStream) return fail('provider_error', error.message, { retryable: true });
   const said = error instanceof ErrorInStream ? error.error : talk.errorOf(error);
   if (said !== undefined) {
     const { reason, ...verdict } = sortError(said, Date.now());
-    return new ProviderFailure(reason, said.message, {
-      ...verdict,
-      ...(said.status === undefined ? {} : { status: said.status }),
-      ...more,
-    });
+    const { status } = said;
+    return fail(reason, said.message, status === undefined ? verdict : { ...verdict, status });
   }
   const cause = innermost(error);
   const reason = /timed? ?out|timeout/i.test(`${cause.name} ${cause.message}`) ? 'timeout' : 'provider_error';
-  return new ProviderFailure(reason, `The connection to the provider failed: ${cause.message}`, {
-    retryable: true,
-    ...more,
-  });
+  return fail(reason, `The connection to the provider failed: ${cause.message}`, { retryable: true });
 }
 
 function innermost(error: unknown): Error {

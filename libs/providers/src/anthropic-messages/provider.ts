@@ -49,9 +49,10 @@ export class AnthropicProvider implements ModelProvider {
           .asResponse(),
       onEvent: ({ data }) => {
         const event = parseEvent(data);
-        if (!isRecord(event)) return;
+        if (!isRecord(event)) return false;
         if (event['type'] === 'error') throw new ErrorInStream(describeError(event['error']));
         collector.add(event);
+        return event['type'] === 'message_stop';
       },
       errorOf: errorOfMessages,
       assertWhole: () => collector.assertWhole(),

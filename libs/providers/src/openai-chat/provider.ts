@@ -56,12 +56,16 @@ export class OpenAiProvider implements ModelProvider {
           })
           .asResponse(),
       onEvent: ({ data }) => {
-        if (data.trim() === '[DONE]') return collector.end();
+        if (data.trim() === '[DONE]') {
+          collector.end();
+          return true;
+        }
         const chunk = parseEvent(data);
-        if (!isRecord(chunk)) return;
+        if (!isRecord(chunk)) return false;
         if (chunk['error'] !== undefined && chunk['error'] !== null)
           throw new ErrorInStream(describeError(chunk['error']));
         collector.add(chunk);
+        return false;
       },
       errorOf: errorOfChat,
       assertWhole: () => collector.assertWhole(),

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import { isRecord } from '../../json';
 import { checkAnthropic } from './anthropic-rules';
-import { type Directive, numberOption } from './directives';
+import { Conduct, refuse, requestIdOf, speak } from './conduct';
 import { type Format, type Heard, hear } from './heard';
 import { sceneOf, think } from './mind';
 import { checkOpenAi } from './openai-rules';
-import { invalid, printRefusal, type Refusal, scriptedRefusal } from './refusal';
-import { chatChunks, chatWhole, messageEvents, messageWhole, type Spoken } from './replies';
+import { invalid, scriptedRefusal } from './refusal';
 import { Refused } from './rules-common';
 import { tokensIn, tokensOf } from './tokens';
 
@@ -18,7 +16,7 @@ export interface SimulatedModelOptions {
   readonly onRequest?: (bytes: Buffer, headers: IncomingHttpHeaders, path: string) => void;
   /** Keeps each request in `captures`. */
   readonly capture?: boolean;
-  /** Tokens that a request may hold. Default: 200,000. A model named `...-8k` has 8,000. */
+  /** Tokens that a request may hold. Default: no limit. A model named `...-8k` has 8,000. */
   readonly contextCap?: number;
 }
 
@@ -40,7 +38,6 @@ const ROUTES: ReadonlyMap<string, Format> = new Map([
   ['/v1/chat/completions', 'openai'],
   ['/v1/messages', 'anthropic'],
 ]);
-const MOST_COUNTED = 10_000;
 
 /** Starts the simulated model on a free port of the loopback interface. It knows nothing but the request that it gets. */
 export async function startSimulatedModel(options: SimulatedModelOptions = {}): Promise<SimulatedModel> {
@@ -82,7 +79,7 @@ async function serve(
   if (options.capture === true) captures.push({ path, headers: request.headers, body });
   const sha256 = createHash('sha256').update(body).digest('hex');
   const format = ROUTES.get(path.split('?')[0] as string) ?? 'openai';
-  const requestId = `req_${sha256.slice(0, 24)}`;
+  const requestId = requestIdOf(sha256);
   response.setHeader(format === 'openai' ? 'x-request-id' : 'request-id', requestId);
   try {
     const heard = listen(request, path, body, options);
@@ -91,8 +88,9 @@ async function serve(
     const spoken = { heard, reply, sha256, tokens: tokensOf(heard, reply) };
     await speak(response, spoken, new Conduct(scene.directives, scene.round, sha256, attempts));
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    refuse(response, format, error.refusal, requestId);
+    if (response.headersSent || response.destroyed) throw error;
+    const fault = { ...scriptedRefusal(format, 'provider_error'), message: String(error) };
+    refuse(response, format, error instanceof Refused ? error.refusal : fault, requestId);
   }
 }
 
@@ -120,7 +118,7 @@ function listen(request: IncomingMessage, path: string, bytes: Buffer, options: 
   else checkAnthropic(body);
   const heard = hear(format, body);
   const named = /-(\d+)k$/.exec(heard.model)?.[1];
-  const cap = named === undefined ? (options.contextCap ?? 200_000) : Number(named) * 1000;
+  const cap = named === undefined ? (options.contextCap ?? Infinity) : Number(named) * 1000;
   if (tokensIn(heard) > cap) throw new Refused(scriptedRefusal(format, 'context_overflow'));
   return heard;
 }
@@ -134,75 +132,4 @@ function parse(bytes: Buffer): Record<string, unknown> {
   }
   if (!isRecord(body)) throw new Refused(invalid('The body of a request must be a JSON object.'));
   return body;
-}
-
-function refuse(
-  response: ServerResponse,
-  format: Format,
-  refusal: Refusal,
-  requestId: string,
-  retryAfterMs?: string,
-): void {
-  if (retryAfterMs !== undefined) response.setHeader('retry-after-ms', retryAfterMs);
-  response.writeHead(refusal.status, { 'content-type': 'application/json' });
-  response.end(printRefusal(format, refusal, requestId));
-}
-
-/** How a test wants the answer to behave on the wire. `round=N` limits a directive to a round, `times=N` to the first N attempts. */
-class Conduct {
-  private readonly active: readonly Directive[];
-
-  constructor(directives: readonly Directive[], round: number, sha256: string, attempts: Map<string, number>) {
-    const here = directives.filter((directive) => numberOption(directive, 'round', round) === round);
-    let attempt = 1;
-    if (here.some((directive) => directive.options.has('times'))) {
-      attempt = (attempts.get(sha256) ?? 0) + 1;
-      if (attempts.size >= MOST_COUNTED) attempts.clear();
-      attempts.set(sha256, attempt);
-    }
-    this.active = here.filter((directive) => attempt <= numberOption(directive, 'times', Infinity));
-  }
-
-  find(verb: string): Directive | undefined {
-    return this.active.find((directive) => directive.verb === verb);
-  }
-}
-
-async function speak(response: ServerResponse, spoken: Spoken, conduct: Conduct): Promise<void> {
-  const { format, stream } = spoken.heard;
-  const requestId = `req_${spoken.sha256.slice(0, 24)}`;
-  const stall = conduct.find('stall');
-  const fail = conduct.find('fail');
-  const stallAfter = stall === undefined ? Infinity : numberOption(stall, 'after', 0);
-  const failAfter = fail === undefined ? Infinity : numberOption(fail, 'after', 0);
-  const cut = conduct.find('cut');
-  const cutAfter = cut === undefined ? Infinity : numberOption(cut, 'after', 0);
-  const slow = conduct.find('slow');
-  const left = new AbortController();
-  response.once('close', () => left.abort());
-  const pause = (ms: number): Promise<unknown> => wait(ms, undefined, { signal: left.signal });
-
-  if (stall !== undefined && stallAfter === 0) await pause(numberOption(stall, 'ms', 1000));
-  const refusal = fail === undefined ? undefined : scriptedRefusal(format, fail.rest.trim().split(/\s/)[0] ?? '');
-  if (refusal !== undefined && failAfter === 0) {
-    return refuse(response, format, refusal, requestId, fail?.options.get('retry_after_ms'));
-  }
-  if (!stream) {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    return void response.end(format === 'openai' ? chatWhole(spoken) : messageWhole(spoken));
-  }
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
-  response.flushHeaders();
-  const events = format === 'openai' ? chatChunks(spoken) : messageEvents(spoken);
-  for (const [index, event] of events.entries()) {
-    if (index === cutAfter) return void response.socket?.destroySoon();
-    if (index === stallAfter && index > 0) await pause(numberOption(stall as Directive, 'ms', 1000));
-    if (index === failAfter && refusal !== undefined) {
-      const error = printRefusal(format, refusal, requestId);
-      return void response.end(format === 'openai' ? `data: ${error}\n\n` : `event: error\ndata: ${error}\n\n`);
-    }
-    if (slow !== undefined) await pause(numberOption(slow, 'ms', 20));
-    if (!response.write(event)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
-  }
-  response.end();
 }

@@ -1,6 +1,6 @@
 import type { Heard, HeardMessage } from './heard';
 import type { Reply } from './mind';
-import type { Tokens } from './replies';
+import type { Tokens } from './spoken';
 
 const CHARACTERS_PER_TOKEN = 4;
 /** A prompt cache keeps whole blocks of this many tokens. */

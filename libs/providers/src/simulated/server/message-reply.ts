@@ -1,110 +1,6 @@
-import { createHash } from 'node:crypto';
-import type { Heard } from './heard';
-import type { Reply } from './mind';
+import { isJsonObject } from '../../json';
 import { signThinking } from './rules-common';
-
-export interface Tokens {
-  readonly input: number;
-  readonly cached: number;
-  readonly output: number;
-}
-
-/** A reply on its way: what the provider's ids, counts and chunks are made of. */
-export interface Spoken {
-  readonly heard: Heard;
-  readonly reply: Reply;
-  /** Of the request: the ids of a reply come from it, so that the same request gets the same reply. */
-  readonly sha256: string;
-  readonly tokens: Tokens;
-}
-
-const CREATED = 1_780_000_000;
-const CHUNK = 12;
-
-export function idOf({ sha256 }: Spoken, prefix: string, index = 0): string {
-  return `${prefix}${createHash('sha256').update(`${sha256} ${prefix} ${index}`).digest('hex').slice(0, 24)}`;
-}
-
-/** Pieces of about twelve characters; never between the halves of a pair. */
-export function piecesOf(text: string): readonly string[] {
-  const points = [...text];
-  const pieces: string[] = [];
-  for (let at = 0; at < points.length; at += CHUNK) pieces.push(points.slice(at, at + CHUNK).join(''));
-  return pieces;
-}
-
-function finishReason({ reply }: Spoken): string {
-  return reply.stop ?? (reply.calls.length > 0 ? 'tool_calls' : 'stop');
-}
-
-function chatUsage({ tokens }: Spoken): object {
-  return {
-    prompt_tokens: tokens.input,
-    completion_tokens: tokens.output,
-    total_tokens: tokens.input + tokens.output,
-    prompt_tokens_details: { cached_tokens: tokens.cached, audio_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: 0 },
-  };
-}
-
-/** The SSE events of a chat completion, each as it goes over the wire. */
-export function chatChunks(spoken: Spoken): readonly string[] {
-  const { heard, reply } = spoken;
-  const base = {
-    id: idOf(spoken, 'chatcmpl-'),
-    object: 'chat.completion.chunk',
-    created: CREATED,
-    model: heard.model,
-    service_tier: 'default',
-    system_fingerprint: 'fp_simulated',
-  };
-  const chunks: object[] = [];
-  const say = (delta: object, finish: string | null = null): void => {
-    chunks.push({ ...base, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }], usage: null });
-  };
-  say({ role: 'assistant', content: reply.calls.length > 0 && reply.text === '' ? null : '', refusal: null });
-  for (const piece of piecesOf(reply.thinking ?? '')) say({ reasoning_content: piece });
-  for (const piece of piecesOf(reply.text)) say({ content: piece });
-  reply.calls.forEach((call, index) => {
-    const id = idOf(spoken, 'call_', index);
-    say({ tool_calls: [{ index, id, type: 'function', function: { name: call.name, arguments: '' } }] });
-    for (const piece of piecesOf(call.arguments)) say({ tool_calls: [{ index, function: { arguments: piece } }] });
-  });
-  say({}, finishReason(spoken));
-  chunks.push({ ...base, choices: [], usage: chatUsage(spoken) });
-  return [...chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), 'data: [DONE]\n\n'];
-}
-
-export function chatWhole(spoken: Spoken): string {
-  const { heard, reply } = spoken;
-  const calls = reply.calls.map((call, index) => ({
-    id: idOf(spoken, 'call_', index),
-    type: 'function',
-    function: call,
-  }));
-  return JSON.stringify({
-    id: idOf(spoken, 'chatcmpl-'),
-    object: 'chat.completion',
-    created: CREATED,
-    model: heard.model,
-    choices: [
-      {
-        index: 0,
-        message: {
-          role: 'assistant',
-          content: reply.text === '' && calls.length > 0 ? null : reply.text,
-          refusal: null,
-          ...(reply.thinking === null ? {} : { reasoning_content: reply.thinking }),
-          ...(calls.length > 0 ? { tool_calls: calls } : {}),
-        },
-        logprobs: null,
-        finish_reason: finishReason(spoken),
-      },
-    ],
-    usage: chatUsage(spoken),
-    system_fingerprint: 'fp_simulated',
-  });
-}
+import { idOf, piecesOf, type Spoken } from './spoken';
 
 interface BlockInParts {
   readonly start: object;
@@ -211,7 +107,7 @@ export function messageWhole(spoken: Spoken): string {
         else if (key !== 'type') block[key] = String(block[key]) + String(value);
       }
     }
-    if (input !== '') block['input'] = JSON.parse(input);
+    if (isJsonObject(input)) block['input'] = JSON.parse(input);
     return block;
   });
   const start = messageStart(spoken);
