@@ -53,6 +53,8 @@ export class ModelCalls {
       const outcome = await this.attempt(carry, nodeId, body);
       const failure = outcome instanceof ProviderFailure ? outcome : undefined;
       this.options.events.attempt(carry.turnId, nodeId, body.provider, failure?.reason ?? 'succeeded');
+      // Cut short since the turn ended, was taken over or let go: whoever carries it now asks again.
+      if (failure && carry.abort.signal.aborted) return;
       const pause = failure && this.pauseBefore(attempt + 1, failure, carry);
       if (failure && pause !== undefined) {
         if (!(await this.recordAttempt(carry, nodeId, failure, writer))) return;

@@ -29,6 +29,8 @@ export class ToolRuns {
     if (definition?.effect === 'write' && performance.now() - carry.renewedAt > this.options.leaseMs) return;
     const result = this.bounded(await this.execute(carry, definition, toolCallId, runId, call.arguments.text));
     const { text, isError, display } = result;
+    // Cut short since the turn ended, was taken over or let go: that says nothing of the tool, and whoever carries the turn runs it again.
+    if (isError && definition?.effect === 'read' && carry.abort.signal.aborted) return;
     const command: ConversationCommand = {
       type: 'RecordToolResult',
       carrier: carry.carrier,
