@@ -69,6 +69,7 @@ export class TurnAnswers {
       event: 'error',
       data: (thrown instanceof Problem ? thrown : unexpected(thrown, request.id, log)).body(),
     });
+    const texts = eventStream(untilGone(frames, client), heartbeatMs, failed);
     await reply
       .code(200)
       .headers({
@@ -77,7 +78,7 @@ export class TurnAnswers {
         // nginx and its kind would collect the frames.
         'x-accel-buffering': 'no',
       })
-      .send(Readable.from(eventStream(untilGone(frames, client), heartbeatMs, failed), { objectMode: false }));
+      .send(request.method === 'HEAD' ? '' : Readable.from(texts, { objectMode: false }));
   }
 
   private async ended({ caller, conversationId, turnId, request, reply }: Following, from?: bigint): Promise<TurnView> {

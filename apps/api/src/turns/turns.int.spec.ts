@@ -125,6 +125,12 @@ describe('following', () => {
     expect((await follow('', { 'last-event-id': '4.' })).status).toBe(400);
   });
 
+  it('answers HEAD without waiting for the turn', async () => {
+    edge.bus.on(FollowTurn, endless({}));
+    const response = await fetch(`${edge.url}${turns}/${ids.turn}/events`, { method: 'HEAD', headers });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  });
+
   it('sends a comment in each silence', async () => {
     const left: { now?: true } = {};
     edge.bus.on(FollowTurn, endless(left));
