@@ -83,7 +83,7 @@ export class Replayer {
       conversationId,
       wanted.map(([, revision]) => revision),
     );
-    for (const event of events) if (event.type === 'CallRequested') into.set(event.data.nodeId, event as Requested);
+    for (const event of events) if (event.type === 'CallRequested') into.set(event.data.nodeId, event);
     for (const [id] of wanted)
       if (!into.has(id)) throw new ReplayBroken(`The request of node ${id} is not where the tree says that it stands.`);
   }

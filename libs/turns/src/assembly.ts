@@ -87,7 +87,7 @@ export class Assembly {
     const started = state.turns.get(turnId)?.start?.revision ?? Number(revision) + 1;
     const held = await this.paths.hold({ conversationId, nodeId: parent, revision, turnStartedAt: BigInt(started) });
     const fold = held.fold.over();
-    before.forEach((event, at) => fold.put({ ...event, revision: revision + 1n + BigInt(at) } as OpenedEvent));
+    before.forEach((event, at) => fold.put({ ...event, revision: revision + 1n + BigInt(at) }));
     const { model } = assistant.definition;
     const provider = this.providerOf(model.provider);
     const path = pathTo(fold, parent);

@@ -133,7 +133,7 @@ export class ConversationWriter {
     if (!requested) return drafts as readonly ConversationEvent[];
     const conversationId = stream.slice('conversation-'.length);
     const state = drafts.reduce<ConversationState>(
-      (folded, draft, at) => evolve(folded, { ...draft, revision: revision + 1n + BigInt(at) } as RecordedEvent),
+      (folded, draft, at) => evolve(folded, { ...draft, revision: revision + 1n + BigInt(at) }),
       before,
     );
     if (state.status === 'absent') throw new Error('A call is requested in a conversation that does not exist.');

@@ -1,15 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ActiveConversation,
   type Bounds,
   carrierOf,
   type ConversationCommand,
-  type EventOf,
-  type NodeId,
+  type FailureReason,
 } from '@palimpsest/conversation';
 import type { OpenedEvent } from '@palimpsest/context';
 import type { ConversationRecord } from '@palimpsest/read-models';
 import { type AssembledRequest, RequestTooLarge } from './assembly';
-import { Carry, type TurnWriter } from './carry';
+import { Carries, type CarryLimits, type Full } from './carries';
+import type { Carry, TurnWriter } from './carry';
 import type { CommandContext, ConversationWriter, Handled, Stored, WriteOptions } from './conversation-writer';
 import type { EngineEvents } from './engine-events';
 import type { ConversationIdentity } from './identity';
@@ -20,9 +21,7 @@ import type { ToolRuns } from './tool-runs';
 import type { TurnFeed } from './turn-feed';
 
 /** Named limits of a process that carries turns. */
-export interface EngineLimits {
-  readonly maxRunningTurns: number;
-  readonly maxRunningTurnsPerTenant: number;
+export interface EngineLimits extends CarryLimits {
   readonly maxRounds: number;
   /** Milliseconds after which an approval that nobody decided expires. */
   readonly approvalMs: number;
@@ -43,44 +42,50 @@ export interface EngineOptions {
   readonly questionOf: (conversationId: string, turnId: string) => Promise<string | undefined>;
 }
 
-export type Begun =
-  | Handled
-  | {
-      readonly ok: false;
-      readonly refusal: { readonly code: 'too_many_turns'; readonly running: number; readonly limit: number };
-    };
+export type Begun = Handled | { readonly ok: false; readonly refusal: { readonly code: 'too_many_turns' } & Full };
 
-/** Commands that make a carry: who appends one of them carries the turn from then on. */
+/** A client's start of a turn: whoever appends it carries the turn. */
 export type CarryingCommand = Extract<ConversationCommand, { type: 'StartTurn' | 'EditTurn' | 'RegenerateTurn' }>;
 
+/** What another process wrote, as the log shows it: routing only. */
+interface ForeignEvent {
+  readonly type: string;
+  readonly data: { readonly [key: string]: unknown };
+}
+
+/** For what no person asked for. */
+const OURSELVES = 'palimpsest';
+/** Tries to go on after a fact was stored alone, before the turn is given up; the pause before each. */
+const GO_ON_PAUSES_MS = [0, 200, 1000, 3000];
+
 /**
- * Carries turns: appends, and once an append is known to be stored does what its own events name, and nobody else's. Moves forward only,
- * and is never rebuilt.
+ * Carries turns: appends, and once an append is known to be stored does what its own events name, and nobody else's (PROTOCOL A4). Moves
+ * forward only, and is never rebuilt.
  */
 export class TurnEngine implements TurnWriter {
-  private readonly carries = new Map<string, Carry>();
-  /** Places taken by starts that are not stored yet, by tenant. */
-  private readonly starting = new Map<string, number>();
+  private readonly carries: Carries;
   private stopping = false;
 
-  constructor(private readonly options: EngineOptions) {}
-
-  get running(): number {
-    return this.carries.size;
+  constructor(private readonly options: EngineOptions) {
+    this.carries = new Carries(options.limits, options.leases, options.events);
   }
 
   /** Carriers whose leases are to be renewed. */
   get carriers(): readonly string[] {
-    return [...this.carries.keys()];
+    return this.carries.all.map(({ carrier }) => carrier);
+  }
+
+  get stopped(): boolean {
+    return this.stopping;
+  }
+
+  isCarrying(carrier: string): boolean {
+    return this.carries.get(carrier) !== undefined;
   }
 
   /** Leases were renewed by a statement that began at this monotonic instant. */
   renewed(at: number): void {
-    for (const carry of this.carries.values()) carry.renewedAt = Math.max(carry.renewedAt, at);
-  }
-
-  isCarrying(carrier: string): boolean {
-    return this.carries.has(carrier);
+    for (const carry of this.carries.all) carry.renewedAt = Math.max(carry.renewedAt, at);
   }
 
   bounds(): Bounds {
@@ -88,39 +93,31 @@ export class TurnEngine implements TurnWriter {
     return { maxRounds, approvalsExpireAt: new Date(this.options.now().getTime() + approvalMs).toISOString() };
   }
 
-  /** Starts a turn for a client. The lease stands before the append that names its carrier. */
+  /** Starts a turn for a client. */
   async begin(conversation: ConversationIdentity, command: CarryingCommand, actor: string): Promise<Begun> {
-    const full = this.full(conversation.tenantId);
-    if (full) return { ok: false, refusal: { code: 'too_many_turns', ...full } };
-    this.reserve(conversation.tenantId, 1);
-    try {
-      return await this.carry(conversation, command.turnId, command.carrier, command, {
-        actor,
-        correlationId: command.turnId,
-      });
-    } finally {
-      this.reserve(conversation.tenantId, -1);
-    }
+    const { turnId, carrier } = command;
+    const context = { actor, correlationId: turnId };
+    const begun = await this.carries.inPlace(conversation.tenantId, () =>
+      this.carry(conversation, turnId, carrier, command, context),
+    );
+    return 'full' in begun ? { ok: false, refusal: { code: 'too_many_turns', ...begun.full } } : begun;
   }
 
-  /** A command after which a turn may go on under a new carrier: an approval, an expiry, a takeover, a queued turn's start. */
+  /**
+   * A command after which this process may carry the turn, under a new carrier: a start, an approval, an expiry, a takeover. The lease
+   * stands before the append that names it. Where the outcome is unknown the append may still be stored, so the lease is left to lapse.
+   */
   async carry(
     conversation: ConversationIdentity,
     turnId: string,
     carrier: string,
     command: ConversationCommand,
-    context: CommandContext,
+    context: CommandContext = { actor: OURSELVES, correlationId: turnId },
   ): Promise<Handled> {
     await this.options.leases.insert(carrier, conversation.conversationId, turnId);
-    try {
-      const result = await this.write(conversation, command, context);
-      if (!this.carries.has(carrier)) await this.options.leases.delete([carrier]);
-      return result;
-    } catch (error) {
-      // The outcome may be unknown, and the append still be stored: the lease then lapses by itself.
-      if (!this.carries.has(carrier)) this.options.events.broken(turnId, error);
-      throw error;
-    }
+    const result = await this.write(conversation, command, context);
+    if (!this.isCarrying(carrier)) await this.options.leases.delete([carrier]);
+    return result;
   }
 
   /** Any other command. Whatever its events name is done here. */
@@ -137,115 +134,15 @@ export class TurnEngine implements TurnWriter {
   }
 
   /** Another process wrote: what this one carries may have ended, or may go on. */
-  observe(
-    conversationId: string,
-    event: { readonly type: string; readonly data: { readonly [key: string]: unknown } },
-  ): void {
-    if (
-      event.type !== 'TurnTakenOver' &&
-      event.type !== 'TurnCancelled' &&
-      event.type !== 'TurnFailed' &&
-      event.type !== 'ToolApprovalDecided'
-    )
-      return;
-    for (const carry of this.carries.values()) {
+  observe(conversationId: string, { type, data }: ForeignEvent): void {
+    const ending = endings[type];
+    if (!ending && type !== 'ToolApprovalDecided') return;
+    for (const carry of this.carries.all) {
       if (carry.conversation.conversationId !== conversationId) continue;
-      if (event.type === 'ToolApprovalDecided') this.goOn(carry);
-      else if (event.data['turnId'] === carry.turnId && event.data['carrier'] !== carry.carrier)
-        this.release(
-          carry,
-          event.type === 'TurnTakenOver' ? 'taken_over' : event.type === 'TurnFailed' ? 'failed' : 'cancelled',
-        );
+      if (!ending) this.background(carry, () => this.goOn(carry));
+      else if (data['turnId'] === carry.turnId && data['carrier'] !== carry.carrier)
+        this.carries.release(carry, ending);
     }
-  }
-
-  /** Aborts nothing: waits until the turns have ended, at most so long, and then lets go of them. Leases are released at the end. */
-  async stop(graceMs: number): Promise<void> {
-    this.stopping = true;
-    const end = performance.now() + graceMs;
-    while (this.carries.size && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
-    const left = [...this.carries.values()];
-    for (const carry of left) this.release(carry, 'let_go');
-    await this.options.leases.delete(left.map((carry) => carry.carrier));
-  }
-
-  get stopped(): boolean {
-    return this.stopping;
-  }
-
-  private stored(
-    conversation: ConversationIdentity,
-    command: ConversationCommand,
-    context: CommandContext,
-    stored: Stored,
-    requests: ReadonlyMap<string, AssembledRequest>,
-  ): void {
-    const { conversationId } = conversation;
-    this.options.paths.put(conversationId, stored.events as readonly OpenedEvent[]);
-    for (const [nodeId, { placed }] of requests) this.options.paths.place(conversationId, nodeId, placed);
-    for (const event of stored.events)
-      this.options.feed.event(conversationId, { ...event, position: stored.position } as ConversationRecord);
-    if (stored.state.status === 'absent') return;
-    this.act(conversation, command, context, stored, stored.state, requests);
-  }
-
-  private act(
-    conversation: ConversationIdentity,
-    command: ConversationCommand,
-    context: CommandContext,
-    stored: Stored,
-    state: ActiveConversation,
-    requests: ReadonlyMap<string, AssembledRequest>,
-  ): void {
-    const named = stored.events.find((event) => event.type === 'TurnStarted' || event.type === 'TurnTakenOver');
-    if (named?.type === 'TurnTakenOver' && command.type === 'TakeOverTurn')
-      this.options.events.takenOver(named.data.turnId);
-    const carry = named
-      ? this.open(conversation, named.data.turnId, named.data.carrier, context)
-      : this.carryOf(command);
-    for (const event of stored.events) {
-      if (event.type === 'CallRequested') this.call(carry, event.data.nodeId, requests.get(event.data.nodeId), state);
-      else if (event.type === 'CallAttemptFailed' && event.data.reason === 'interrupted')
-        this.call(carry, event.data.nodeId, undefined, state);
-      else if (event.type === 'ToolExecutionStarted') this.runTool(carry, event.data, state);
-      else if (event.type === 'CallSucceeded' || event.type === 'CallFailed')
-        this.options.feed.ended(event.data.nodeId);
-      else if (event.type === 'TurnCancelled' || event.type === 'TurnFailed')
-        this.releaseTurn(event.data.turnId, event.type === 'TurnFailed' ? 'failed' : 'cancelled');
-    }
-    if (carry && carrierOf(state.running) !== carry.carrier)
-      this.release(carry, state.running ? 'waiting' : 'completed');
-    else if (carry && stored.more) this.afterFacts(carry, stored.more.cause);
-    if (!state.running && state.queue.length)
-      this.startQueued(conversation, state).catch((error: unknown) => this.options.events.broken(null, error));
-  }
-
-  /** Only the facts were stored: go on, or, where the rest can't be made at all, fail. */
-  private afterFacts(carry: Carry, cause: unknown): void {
-    if (cause instanceof RequestTooLarge) this.fail(carry, 'request_too_large', cause.message);
-    else this.fail(carry, 'internal', 'The next request could not be put together.', cause);
-  }
-
-  private fail(carry: Carry, reason: 'request_too_large' | 'internal', detail: string, cause?: unknown): void {
-    if (cause !== undefined) this.options.events.broken(carry.turnId, cause);
-    this.background(carry, async () => {
-      await this.write(
-        carry.conversation,
-        { type: 'FailTurn', carrier: carry.carrier, reason, detail },
-        carry.context,
-        { persist: 'until-stored' },
-      );
-    });
-  }
-
-  private goOn(carry: Carry): void {
-    this.background(carry, async () => {
-      await this.write(
-        carry.conversation,
-        { type: 'GoOn', carrier: carry.carrier, bounds: this.bounds() },
-        carry.context,
-      );
-    });
   }
 
   /** The first of a queue, where no turn runs. Any process may. */
@@ -257,85 +154,131 @@ export class TurnEngine implements TurnWriter {
     if (question === undefined) return;
     const carrier = this.options.newId();
     const at = this.options.now().toISOString();
-    const command: ConversationCommand = {
-      type: 'StartQueuedTurn',
-      turnId,
-      carrier,
-      question,
-      at,
-      bounds: this.bounds(),
-    };
-    await this.carry(conversation, turnId, carrier, command, { actor: 'palimpsest', correlationId: turnId });
+    const bounds = this.bounds();
+    await this.carry(conversation, turnId, carrier, { type: 'StartQueuedTurn', turnId, carrier, question, at, bounds });
   }
 
-  private call(
-    carry: Carry | undefined,
-    nodeId: NodeId,
-    request: AssembledRequest | undefined,
-    state: ActiveConversation,
+  /** No new turns. Waits until those that run have ended, at most so long, and lets go of the rest: others take them over at once. */
+  async stop(graceMs: number): Promise<void> {
+    this.stopping = true;
+    const end = performance.now() + graceMs;
+    while (this.carries.size && performance.now() < end) await sleep(20);
+    const left = this.carries.all;
+    for (const carry of left) this.carries.release(carry, 'let_go');
+    await this.options.leases.delete(left.map(({ carrier }) => carrier));
+  }
+
+  private stored(
+    conversation: ConversationIdentity,
+    command: ConversationCommand,
+    context: CommandContext,
+    stored: Stored,
+    requests: ReadonlyMap<string, AssembledRequest>,
   ): void {
-    if (!carry) return;
-    this.background(carry, () => this.options.calls.run(carry, nodeId, request?.body, state, this));
+    const { conversationId } = conversation;
+    const { events, position, state } = stored;
+    this.options.paths.put(conversationId, events);
+    for (const [nodeId, { placed }] of requests) this.options.paths.place(conversationId, nodeId, placed);
+    for (const event of events) this.options.feed.event(conversationId, { ...event, position });
+    if (state.status === 'absent') return;
+    const carry = this.carryOf(conversation, command, context, events);
+    for (const event of events) this.act(carry, event, state, requests);
+    if (carry && carrierOf(state.running) !== carry.carrier)
+      this.carries.release(carry, state.running ? 'waiting' : 'completed');
+    else if (carry && stored.more) this.goOnAfterFacts(carry, stored.more.cause);
+    if (!state.running && state.queue.length)
+      this.startQueued(conversation, state).catch((error: unknown) => this.options.events.broken(null, error));
   }
 
-  private runTool(
+  /** The carry under which these events were appended: a new one where they name it. */
+  private carryOf(
+    conversation: ConversationIdentity,
+    command: ConversationCommand,
+    context: CommandContext,
+    events: Stored['events'],
+  ): Carry | undefined {
+    const named = events.find((event) => event.type === 'TurnStarted' || event.type === 'TurnTakenOver');
+    if (!named) return 'carrier' in command ? this.carries.get(command.carrier) : undefined;
+    const { turnId, carrier } = named.data;
+    if (command.type === 'TakeOverTurn') this.options.events.takenOver(turnId);
+    return this.carries.open(conversation, turnId, carrier, context);
+  }
+
+  /** Does what one of our own events names. */
+  private act(
     carry: Carry | undefined,
-    start: EventOf<'ToolExecutionStarted'>['data'],
+    event: Stored['events'][number],
     state: ActiveConversation,
+    requests: ReadonlyMap<string, AssembledRequest>,
   ): void {
-    if (!carry) return;
-    this.background(carry, () => this.options.tools.run(carry, start, state, this));
-  }
-
-  private background(carry: Carry, work: () => Promise<void>): void {
-    work().catch((error: unknown) => {
-      this.options.events.broken(carry.turnId, error);
-      // A carry whose code threw is not renewed: its lease lapses, and a living process takes the turn over.
-      this.carries.delete(carry.carrier);
-      this.options.events.turnsRunning(this.carries.size);
-    });
-  }
-
-  private open(conversation: ConversationIdentity, turnId: string, carrier: string, { actor }: CommandContext): Carry {
-    const carry = new Carry(carrier, conversation, turnId, actor);
-    this.carries.set(carrier, carry);
-    this.options.events.turnStarted(turnId);
-    this.options.events.turnsRunning(this.carries.size);
-    return carry;
-  }
-
-  private carryOf(command: ConversationCommand): Carry | undefined {
-    return 'carrier' in command ? this.carries.get(command.carrier) : undefined;
+    const { calls, tools, feed } = this.options;
+    switch (event.type) {
+      case 'CallRequested': {
+        const { nodeId } = event.data;
+        if (carry) this.background(carry, () => calls.run(carry, nodeId, requests.get(nodeId)?.body, state, this));
+        return;
+      }
+      case 'CallAttemptFailed':
+        // A takeover's: the call that was out is made again. Any other attempt's caller is still at it.
+        if (carry && event.data.reason === 'interrupted')
+          this.background(carry, () => calls.run(carry, event.data.nodeId, undefined, state, this));
+        return;
+      case 'ToolExecutionStarted':
+        if (carry) this.background(carry, () => tools.run(carry, event.data, state, this));
+        return;
+      case 'CallSucceeded':
+      case 'CallFailed':
+        feed.ended(event.data.nodeId);
+        return;
+      case 'TurnCancelled':
+      case 'TurnFailed':
+        this.releaseTurn(event.data.turnId, event.type === 'TurnFailed' ? 'failed' : 'cancelled');
+        return;
+      default:
+        return;
+    }
   }
 
   private releaseTurn(turnId: string, status: 'failed' | 'cancelled'): void {
-    for (const carry of this.carries.values()) if (carry.turnId === turnId) this.release(carry, status);
+    for (const carry of this.carries.all) if (carry.turnId === turnId) this.carries.release(carry, status);
   }
 
-  /** The turn ended, waits, or is another's. What still runs for it outside is aborted, but for tools with an effect. */
-  private release(carry: Carry, status: Parameters<EngineEvents['turnEnded']>[1]): void {
-    if (!this.carries.delete(carry.carrier)) return;
-    carry.abort.abort(status);
-    this.options.events.turnEnded(carry.turnId, status, Math.round(performance.now() - carry.startedAt));
-    this.options.events.turnsRunning(this.carries.size);
-    this.options.leases
-      .delete([carry.carrier])
-      .catch((error: unknown) => this.options.events.broken(carry.turnId, error));
+  /** Only the facts were stored. Goes on from them; where the rest can't be made at all, the turn fails. */
+  private goOnAfterFacts(carry: Carry, cause: unknown): void {
+    this.background(carry, async () => {
+      let last = cause;
+      for (const pause of GO_ON_PAUSES_MS) {
+        if (last instanceof RequestTooLarge) return this.fail(carry, 'request_too_large', last.message);
+        await sleep(pause);
+        try {
+          return await this.goOn(carry);
+        } catch (error) {
+          last = error;
+        }
+      }
+      this.options.events.broken(carry.turnId, last);
+      return this.fail(carry, 'internal', 'The next request could not be put together.');
+    });
   }
 
-  private full(tenantId: string): { running: number; limit: number } | undefined {
-    const { maxRunningTurns, maxRunningTurnsPerTenant } = this.options.limits;
-    const all = this.carries.size + [...this.starting.values()].reduce((sum, count) => sum + count, 0);
-    if (all >= maxRunningTurns) return { running: all, limit: maxRunningTurns };
-    const own =
-      [...this.carries.values()].filter((carry) => carry.conversation.tenantId === tenantId).length +
-      (this.starting.get(tenantId) ?? 0);
-    return own >= maxRunningTurnsPerTenant ? { running: own, limit: maxRunningTurnsPerTenant } : undefined;
+  private async goOn(carry: Carry): Promise<void> {
+    const command = { type: 'GoOn', carrier: carry.carrier, bounds: this.bounds() } as const;
+    await this.write(carry.conversation, command, carry.context);
   }
 
-  private reserve(tenantId: string, change: 1 | -1): void {
-    const count = (this.starting.get(tenantId) ?? 0) + change;
-    if (count) this.starting.set(tenantId, count);
-    else this.starting.delete(tenantId);
+  private async fail(carry: Carry, reason: FailureReason, detail: string): Promise<void> {
+    const command = { type: 'FailTurn', carrier: carry.carrier, reason, detail } as const;
+    await this.write(carry.conversation, command, carry.context, { persist: 'until-stored' });
+  }
+
+  private background(carry: Carry, work: () => Promise<void>): void {
+    work().catch((error: unknown) => this.carries.abandon(carry, error));
   }
 }
+
+/** What an event of another process means for a carry of the same turn. */
+const endings: Readonly<Record<string, 'taken_over' | 'cancelled' | 'failed' | undefined>> = {
+  TurnTakenOver: 'taken_over',
+  TurnCancelled: 'cancelled',
+  TurnFailed: 'failed',
+};

@@ -118,16 +118,13 @@ export class Sweep {
       maxTakeovers,
       bounds: engine.bounds(),
     } as const;
-    await engine.carry(conversation, turnId, carrier, command, { actor: 'palimpsest', correlationId: turnId });
+    await engine.carry(conversation, turnId, carrier, command);
   }
 
   private async expire(conversation: ConversationIdentity, turnId: string, toolCallId: string): Promise<void> {
     const carrier = this.options.newId();
     const command = { type: 'ExpireApproval', toolCallId, carrier, bounds: this.options.engine.bounds() } as const;
-    await this.options.engine.carry(conversation, turnId, carrier, command, {
-      actor: 'palimpsest',
-      correlationId: turnId,
-    });
+    await this.options.engine.carry(conversation, turnId, carrier, command);
   }
 
   private async startQueued(conversation: ConversationIdentity): Promise<void> {

@@ -1,4 +1,4 @@
-import { ApiKeys, createSystem, Metrics, PostgresApiKeys, type RunningSystem } from '@palimpsest/application';
+import { type ApiKeys, createSystem, Metrics, PostgresApiKeys, type RunningSystem } from '@palimpsest/application';
 import { PostgresEventStore } from '@palimpsest/event-store-postgres';
 import {
   type Config,
@@ -48,12 +48,12 @@ export async function openInstallation(
   };
   try {
     const database = await openDatabase(config, home, log, onLost);
-    closing.push(database.close);
+    closing.push(() => database.close());
     const { pool, embedded } = database;
     const providers = await createProviders(config, simulated);
-    closing.push(providers.close);
+    closing.push(() => providers.close());
     const tools = await createTools(config, home, embedded);
-    closing.push(tools.close);
+    closing.push(() => tools.close());
     const apiKeys = new PostgresApiKeys(pool);
     const keyFile = await firstKey(apiKeys, pool, home);
     const metrics = new Metrics({ processMetrics: true });

@@ -7,7 +7,7 @@ import type { Caller, Idempotency } from '../caller/caller';
 export function commandKey(keys: ContentKeys, caller: Caller, { route, key, body }: Idempotency): CommandKey {
   return {
     name: keys.digest('command-name', canonical([caller.tenantId, caller.actor, route, key])),
-    digest: keys.digest('command-body', canonical((body ?? null) as Json)),
+    digest: keys.digest('command-body', canonical(body ?? null)),
   };
 }
 

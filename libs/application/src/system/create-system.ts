@@ -34,7 +34,7 @@ import type { Metrics } from '../metrics';
 import { TurnReader } from '../turns/turn-reader';
 import { engineEvents } from './engine-events';
 import { PALIMPSEST_SALT, saltOf } from './salt';
-import { System } from './system';
+import { type System } from './system';
 
 export interface SystemOptions {
   readonly pool: Pool;

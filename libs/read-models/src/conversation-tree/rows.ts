@@ -111,7 +111,7 @@ export type Row = Record<string, unknown>;
 
 /** Rows of one table by key: those that this batch inserts, and changes to those that were there. */
 export class Rows {
-  readonly inserted = new Map<NodeId | ToolCallId | TurnId, Row>();
+  readonly inserted = new Map<NodeId, Row>();
   readonly patched = new Map<string, Row>();
 
   insert(key: string, row: Row): void {
