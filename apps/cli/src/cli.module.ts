@@ -1,0 +1,19 @@
+import { Module } from '@nestjs/common';
+import { InjectCommander } from 'nest-commander';
+import { DemoCommand } from './demo/demo.command';
+import { CreateKeyCommand } from './keys/create-key.command';
+import { KeysCommand } from './keys/keys.command';
+import { ListKeysCommand } from './keys/list-keys.command';
+import { RevokeKeyCommand } from './keys/revoke-key.command';
+import type { ParsedCommand } from './verb';
+
+/** One verb, one file; a group of verbs, one folder. */
+@Module({ providers: [DemoCommand, KeysCommand, CreateKeyCommand, ListKeysCommand, RevokeKeyCommand] })
+export class CliModule {
+  constructor(@InjectCommander() program: ParsedCommand) {
+    program
+      .name('palimpsest')
+      .description('Palimpsest: a conversation backend that can show, byte for byte, what a model saw')
+      .addHelpText('after', '\nSettings come from the same environment variables as those of the server.\n');
+  }
+}
