@@ -234,3 +234,12 @@ type Loose<T> = { [K in keyof T]: T[K] | undefined };
 
 const atLeast = (minRevision: string | undefined): string =>
   minRevision === undefined ? '' : `?minRevision=${minRevision}`;
+
+/** Looks again and again until it is so. */
+export async function until(holds: () => Promise<boolean> | boolean, withinMs = 20_000): Promise<void> {
+  const end = performance.now() + withinMs;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`It did not come about within ${withinMs} ms.`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -182,3 +182,8 @@ async function cutOff(pool: Pool): Promise<void> {
 /** One line of a log, parsed. */
 export const linesOf = ({ log }: Process): readonly Record<string, unknown>[] =>
   log.map((line) => JSON.parse(line) as Record<string, unknown>);
+
+/** What a conversation's stream holds, opened. */
+export async function eventsOf({ installation }: InnerProcess, conversationId: string) {
+  return installation.running.system.log.after(conversationId, -1n);
+}
