@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   type NodeRecord,
-  type OpenedEvent,
   type PathFold,
   type PlacedSegment,
   planManifest,

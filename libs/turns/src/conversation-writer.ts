@@ -8,7 +8,6 @@ import {
   type DraftEvent,
   evolve,
   type Known,
-  type RecordedEvent,
   type Refusal,
   serialize,
   STATE_VERSION,

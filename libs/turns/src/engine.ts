@@ -6,8 +6,6 @@ import {
   type ConversationCommand,
   type FailureReason,
 } from '@palimpsest/conversation';
-import type { OpenedEvent } from '@palimpsest/context';
-import type { ConversationRecord } from '@palimpsest/read-models';
 import { type AssembledRequest, RequestTooLarge } from './assembly';
 import { Carries, type CarryLimits, type Full } from './carries';
 import type { Carry, TurnWriter } from './carry';

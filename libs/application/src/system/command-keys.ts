@@ -1,5 +1,5 @@
 import type { CommandKey } from '@palimpsest/conversation';
-import { canonical, type ContentKeys, type Json } from '@palimpsest/event-store';
+import { canonical, type ContentKeys } from '@palimpsest/event-store';
 import { derivedId } from '@palimpsest/platform';
 import type { Caller, Idempotency } from '../caller/caller';
 

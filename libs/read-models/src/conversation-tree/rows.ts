@@ -1,4 +1,4 @@
-import type { ConversationEvent, NodeId, ToolCallId, TurnId } from '@palimpsest/conversation';
+import type { ConversationEvent, NodeId, TurnId } from '@palimpsest/conversation';
 import type { StoredEvent } from '@palimpsest/event-store';
 
 /** What one batch of events changes, row by row: new rows whole, rows of earlier batches by what changed. */
