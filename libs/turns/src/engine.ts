@@ -73,6 +73,11 @@ export class TurnEngine implements TurnWriter {
     return this.carries.all.map(({ carrier }) => carrier);
   }
 
+  /** Turns that this process carries. */
+  get running(): number {
+    return this.carries.size;
+  }
+
   get stopped(): boolean {
     return this.stopping;
   }
