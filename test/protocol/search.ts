@@ -28,18 +28,22 @@ function encode(s: State): string {
   return s.cache ? text + textOf(s.cache) : text;
 }
 
+// Taken once: inside Jest each look at a global is slow.
+const { imul } = Math;
+const { fromCharCode } = String;
+
 /** 128 bits: two states that differ share a digest with a chance below 1e-26 here. */
 function digest(text: string): string {
   let [a, b, c, d] = [0x9e3779b9, 0x243f6a88, 0xb7e15162, 0x6a09e667];
   for (let i = 0; i < text.length; i++) {
     const x = text.charCodeAt(i);
-    a = b ^ Math.imul(a ^ x, 597399067);
-    b = c ^ Math.imul(b ^ x, 2869860233);
-    c = d ^ Math.imul(c ^ x, 951274213);
-    d = a ^ Math.imul(d ^ x, 2716044179);
+    a = b ^ imul(a ^ x, 597399067);
+    b = c ^ imul(b ^ x, 2869860233);
+    c = d ^ imul(c ^ x, 951274213);
+    d = a ^ imul(d ^ x, 2716044179);
   }
   const halves = [a, b, c, d].flatMap((word) => [word & 65535, word >>> 16]);
-  return String.fromCharCode(...halves);
+  return fromCharCode(...halves);
 }
 
 function finished({ log: { verdict } }: State): boolean {

@@ -47,6 +47,7 @@ export class Table<V> implements Iterable<readonly [string, V]> {
 
 const BITS = 5;
 const MASK = 31;
+const { imul } = Math;
 
 type Entry<V> = readonly [string, V];
 /** Several entries only where two keys share all 32 bits. */
@@ -84,7 +85,7 @@ function* entriesOf<V>(branch: Branch<V>): Iterable<Entry<V>> {
 /** FNV-1a over UTF-16 units, with a last mix so that ids that differ in one digit spread over the first levels. */
 function hashOf(key: string): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  for (let i = 0; i < key.length; i++) hash = imul(hash ^ key.charCodeAt(i), 0x01000193);
+  hash = imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return (hash ^ (hash >>> 13)) >>> 0;
 }
