@@ -31,6 +31,8 @@ export interface Verdict {
   queue: string[];
   head: string | null;
   owesHead: { to: string; reason: string } | null;
+  /** Every node that was the head, in order. */
+  heads: string[];
 }
 
 export const EMPTY: Verdict = {
@@ -43,6 +45,7 @@ export const EMPTY: Verdict = {
   queue: [],
   head: null,
   owesHead: null,
+  heads: [],
 };
 
 /** Judges one stored event, and throws a Violation where it breaks a rule. */
@@ -101,13 +104,8 @@ function on(s: Verdict, e: Said): void {
       return toolIsExecuted(s, e);
     case 'TurnEnded':
       return turnEnds(s, e);
-    case 'HeadMoved': {
-      const owed = s.owesHead;
-      demand(owed?.to === e.to && owed.reason === e.reason, `I4: the head moves to ${e.to} (${e.reason})`);
-      demand(e.from === s.head, `I4: the head moves from ${e.from} and is ${s.head}`);
-      [s.head, s.owesHead] = [e.to, null];
-      return;
-    }
+    case 'HeadMoved':
+      return headMoves(s, e);
     case 'Noise':
       return;
   }
@@ -181,6 +179,18 @@ function turnEnds(s: Verdict, e: Extract<Said, { type: 'TurnEnded' | 'TurnQueued
   const reason = e.status !== 'completed' ? 'failure' : kind === 'ask' ? 'turn' : kind;
   s.owesHead = to === null ? null : { to, reason };
   s.turn = null;
+}
+
+function headMoves(s: Verdict, e: Extract<Said, { type: 'HeadMoved' }>): void {
+  const { to, reason } = e;
+  demand(e.from === s.head, `I4: the head moves from ${e.from} and is ${s.head}`);
+  const switched = reason === 'switch' && !s.owesHead && !s.turn && !s.queue.length && s.heads.includes(to);
+  demand(
+    switched || (s.owesHead?.to === to && s.owesHead.reason === reason),
+    `I4: the head moves to ${to} (${reason})`,
+  );
+  [s.head, s.owesHead] = [to, null];
+  s.heads.push(to);
 }
 
 /** The calls on the path from a node to the root that have no result. */

@@ -12,7 +12,7 @@ export type Ending =
 export function end(draft: Draft, turn: RunningTurn, ending: Ending): void {
   if (turn.node !== null) settleNode(draft, turn.node, ending);
   putEnding(draft, turn.turnId, ending);
-  const to = headAfter(turn, ending);
+  const to = headAfter(draft, turn);
   if (to === null) return;
   const data = { from: draft.state.head, to, reason: headReason(turn.kind, ending), turnId: turn.turnId };
   draft.put({ type: 'HeadMoved', data, content: null });
@@ -51,10 +51,10 @@ function putEnding(draft: Draft, turnId: TurnId, ending: Ending): void {
   }
 }
 
-/** The last node holds tool results already paid for; but a request that was too large must not be grown from. */
-function headAfter(turn: RunningTurn, ending: Ending): NodeId | null {
-  const tooLarge = ending.status === 'failed' && ending.reason === 'context_overflow';
-  return tooLarge ? turn.lastSucceeded : turn.node;
+/** The last node holds tool results already paid for; but one whose request was too large must not be grown from. */
+function headAfter({ state }: Draft, { node, lastSucceeded }: RunningTurn): NodeId | null {
+  const tooLarge = node !== null && nodeOf(state, node).reason === 'context_overflow';
+  return tooLarge ? lastSucceeded : node;
 }
 
 function headReason(kind: TurnKind, ending: Ending): HeadReason {

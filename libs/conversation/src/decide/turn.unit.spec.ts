@@ -98,6 +98,13 @@ describe('a turn', () => {
     expect(play(running(), [aTurn.fails('t1-1', 'overloaded')]).state).toMatchObject({ head: 't1-1' });
   });
 
+  it('so it does where the failure stood alone, and a cancel came before the turn could go on', () => {
+    const failed = decide(running(), aTurn.fails('t1-1', 'context_overflow'));
+    if (!failed.ok) throw new Error('refused');
+    const { state } = play(append(running(), failed.events.slice(0, failed.facts)), [cancel('t1')]);
+    expect(state).toMatchObject({ head: null, running: null });
+  });
+
   it('tells why a failed call ended the turn', () => {
     const { appends } = play(running(), [aTurn.fails('t1-1', 'auth')]);
     expect(appends[0]?.[1]).toMatchObject({

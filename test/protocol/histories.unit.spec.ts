@@ -1,0 +1,251 @@
+import {
+  absent,
+  type ActiveConversation,
+  type AnsweredToolCall,
+  carrierOf,
+  type ConversationCommand,
+  decide,
+  type Decision,
+  deserialize,
+  type DraftEvent,
+  evolve,
+  type FailureReason,
+  serialize,
+} from '@palimpsest/conversation';
+import fc from 'fast-check';
+import { agree } from './agree';
+import { demand, EMPTY, judge, type Verdict } from './judge';
+import { translate } from './vocabulary';
+
+/**
+ * Random commands, most of them sensible and some not, against the judge of this folder. It is a fold of its own and throws where an
+ * invariant breaks: 1, 2 and 4 of the design, I1, I2, I3, I4, I6 and I7 of the protocol.
+ */
+const bounds = { maxRounds: 3, approvalsExpireAt: '2026-11-30T00:00:00.000Z' };
+const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1 };
+
+interface Move {
+  readonly kind: ConversationCommand['type'];
+  /** Picks among ids that are known, or names one that is not. */
+  readonly pick: number;
+  readonly calls: readonly AnsweredToolCall[];
+  readonly failure: FailureReason | null;
+  readonly key: { readonly name: string; readonly digest: string } | null;
+  readonly yes: boolean;
+  /** The process dies after the append: what followed from its fact is cut. */
+  readonly cut: boolean;
+}
+
+const call = fc.record<AnsweredToolCall>(
+  {
+    tool: fc.constant('tool'),
+    effect: fc.constantFrom('read', 'write'),
+    approval: fc.boolean(),
+    argumentsDigest: fc.constant('d'),
+    invalid: fc.constantFrom('unknown_tool', 'invalid_arguments'),
+  },
+  { requiredKeys: ['tool', 'effect', 'approval', 'argumentsDigest'] },
+);
+const kinds: fc.WeightedArbitrary<ConversationCommand['type']>[] = [
+  { weight: 6, arbitrary: fc.constantFrom('StartTurn', 'EditTurn', 'RegenerateTurn', 'StartQueuedTurn') },
+  { weight: 9, arbitrary: fc.constantFrom('RecordAnswer', 'RecordToolResult') },
+  { weight: 4, arbitrary: fc.constantFrom('DecideApproval', 'ExpireApproval', 'TakeOverTurn', 'GoOn') },
+  { weight: 4, arbitrary: fc.constantFrom('CancelTurn', 'SwitchBranch', 'FailTurn', 'RecordAttemptFailure') },
+];
+const move: fc.Arbitrary<Move> = fc.record({
+  kind: fc.oneof(...kinds),
+  pick: fc.nat(1000),
+  calls: fc.oneof(fc.constant([]), fc.array(call, { maxLength: 3 })),
+  failure: fc.option(fc.constantFrom('context_overflow', 'overloaded', 'timeout'), { freq: 5 }),
+  key: fc.option(fc.record({ name: fc.stringMatching(/^k[0-9]$/), digest: fc.constantFrom('d', 'e') }), { freq: 3 }),
+  yes: fc.boolean(),
+  cut: fc.boolean(),
+});
+const history = fc.record({ whenBusy: fc.constantFrom('refuse' as const, 'queue' as const), moves: fc.array(move, { maxLength: 120, size: 'max' }) }); // prettier-ignore
+
+const pickOf = (list: Iterable<string>, pick: number): string => {
+  const all = [...list].sort();
+  return pick % 17 === 0 || all.length === 0 ? 'unknown' : all[pick % all.length]!;
+};
+const keysOf = (table: Iterable<readonly [string, unknown]>) => [...table].map(([id]) => id);
+
+function commandOf(state: ActiveConversation, verdict: Verdict, m: Move, n: number): ConversationCommand {
+  const { pick, yes } = m;
+  const token = `c${n}`;
+  const mine = pick % 7 === 0 ? token : (carrierOf(state.running) ?? token);
+  const key = m.key ?? undefined;
+  const question = { turnId: `t${n}`, carrier: token, question: 'q', assistantVersion: 1, at: '2026-11-29T00:00:00.000Z', zone: 'UTC', bounds }; // prettier-ignore
+  const toolCallId = pickOf(state.openCalls.length > 0 && yes ? state.openCalls : keysOf(state.toolCalls), pick);
+  const runs = verdict.calls[toolCallId]?.runs ?? [];
+  const nodeId = state.running?.node && pick % 5 ? state.running.node : pickOf(keysOf(state.nodes), pick);
+  switch (m.kind) {
+    case 'StartTurn':
+      return { type: m.kind, ...question, parent: pick % 5 ? undefined : pickOf(keysOf(state.nodes), pick), key };
+    case 'EditTurn':
+    case 'RegenerateTurn':
+      return { type: m.kind, ...question, of: pickOf(keysOf(state.turns), pick), key };
+    case 'StartQueuedTurn':
+      return { type: m.kind, ...question, turnId: state.queue[0]?.turnId ?? 'unknown' };
+    case 'SwitchBranch':
+      return { type: m.kind, nodeId: pickOf(keysOf(state.nodes), pick), key };
+    case 'CancelTurn':
+      return {
+        type: m.kind,
+        turnId: state.running && yes ? state.running.turnId : pickOf(keysOf(state.turns), pick),
+        key,
+      };
+    case 'DecideApproval': {
+      const decision = yes ? 'approve' : 'reject';
+      return { type: m.kind, toolCallId, decision, argumentsDigest: pick % 6 ? 'd' : 'x', carrier: token, bounds, key };
+    }
+    case 'ExpireApproval':
+      return { type: m.kind, toolCallId, carrier: token, bounds };
+    case 'RecordAnswer':
+      return { type: m.kind, carrier: mine, nodeId, answer: answerOf(m), bounds };
+    case 'RecordAttemptFailure':
+      return { type: m.kind, carrier: mine, nodeId, reason: 'overloaded', detail: 'busy' };
+    case 'RecordToolResult': {
+      const runId = runs[pick % (runs.length || 1)] ?? 'unknown';
+      return { type: m.kind, carrier: mine, toolCallId, runId, isError: yes, content: { text: 'r' }, bounds };
+    }
+    case 'GoOn':
+      return { type: m.kind, carrier: mine, bounds };
+    case 'TakeOverTurn':
+      return { type: m.kind, carrier: token, leaseLapsed: yes, maxTakeovers: 3, bounds };
+    case 'FailTurn':
+      return { type: m.kind, carrier: mine, reason: 'internal', detail: 'broken' };
+    case 'StartConversation':
+      throw new Error('A history starts once.');
+  }
+}
+
+function answerOf({ failure, calls }: Move) {
+  if (failure) return { status: 'failed', reason: failure, detail: 'it failed' } as const;
+  return { status: 'succeeded', toolCalls: calls, usage, stopReason: 'end', response: null } as const;
+}
+
+/** A conversation as the product and the judge see it, side by side. */
+class Both {
+  verdict = EMPTY;
+  state: ActiveConversation;
+  private readonly seen = new Map<string, string>();
+
+  constructor(whenBusy: 'refuse' | 'queue') {
+    const data = { assistantId: 'a', assistantVersion: 1, subjectId: 's', zone: 'UTC', whenBusy };
+    this.state = evolve(absent, { type: 'ConversationStarted', data, revision: 0n });
+  }
+
+  append(events: readonly DraftEvent[]): void {
+    for (const event of events) {
+      this.verdict = judge(this.verdict, translate(event));
+      this.state = evolve(this.state, { ...event, revision: BigInt(this.state.revision + 1) });
+      agree(this.verdict, this.state);
+    }
+    demand(this.verdict.owesHead === null, 'I4: a turn ended, and the head did not move with it');
+    this.nodesStay();
+  }
+
+  /** Invariant 2: a node's place, kind and turn never change, and its status moves once. */
+  private nodesStay(): void {
+    for (const [id, { parent, kind, turnId, status }] of this.state.nodes) {
+      const before = this.seen.get(id);
+      const now = JSON.stringify([parent, kind, turnId, status]);
+      if (before !== undefined && !before.includes('"pending"')) expect(now).toBe(before);
+      this.seen.set(id, now);
+    }
+  }
+
+  apply(command: ConversationCommand, cut = false): Decision {
+    const decision = decide(this.state, command);
+    if (decision.ok)
+      this.append(cut && decision.facts > 0 ? decision.events.slice(0, decision.facts) : decision.events);
+    return decision;
+  }
+}
+
+function keyIsKept(verdict: Verdict, command: ConversationCommand, decision: Decision): void {
+  const key = 'key' in command ? command.key : undefined;
+  const digest = key && verdict.keys[key.name];
+  if (digest === undefined) return;
+  if (digest === key?.digest) expect(decision).toMatchObject({ ok: true, events: [], known: {} });
+  else expect(decision).toEqual({ ok: false, refusal: { code: 'idempotency_conflict' } });
+}
+
+/** Of the nodes that were the head, the last one with `nodeId` on its way to the root. */
+function expectedHead({ heads, nodes }: Verdict, nodeId: string): string | undefined {
+  const under = (id: string | null): boolean => id !== null && (id === nodeId || under(nodes[id]?.parent ?? null));
+  return heads.findLast(under);
+}
+
+/** Everything that a living process does by itself, until nothing is left to do. */
+function drain(both: Both): void {
+  for (let n = 0; both.state.running ?? both.state.queue.length; n++) {
+    if (n > 200) throw new Error('I5: the conversation does not come to rest');
+    const carrier = `drain${n}`;
+    const { running, queue, openCalls } = both.state;
+    if (!running) {
+      const question = { question: 'q', at: '2026-11-29T00:00:00.000Z', bounds };
+      both.apply({ type: 'StartQueuedTurn', turnId: queue[0]?.turnId ?? '', carrier, ...question });
+      continue;
+    }
+    for (const toolCallId of openCalls) both.apply({ type: 'ExpireApproval', toolCallId, carrier, bounds });
+    both.apply({ type: 'TakeOverTurn', carrier, leaseLapsed: true, maxTakeovers: 3, bounds });
+    const mine = carrierOf(both.state.running);
+    if (!mine) continue;
+    const answer = { status: 'succeeded', toolCalls: [], usage, stopReason: 'end', response: null } as const;
+    both.apply({ type: 'RecordAnswer', carrier: mine, nodeId: both.state.running?.node ?? '', answer, bounds });
+    for (const toolCallId of both.state.openCalls)
+      for (const runId of both.verdict.calls[toolCallId]?.runs.slice(-1) ?? [])
+        both.apply({
+          type: 'RecordToolResult',
+          carrier: mine,
+          toolCallId,
+          runId,
+          isError: false,
+          content: { text: 'r' },
+          bounds,
+        });
+  }
+}
+
+describe('random histories', () => {
+  it('hold the invariants, keep their keys, switch where they must, and come to rest', () => {
+    fc.assert(
+      fc.property(history, ({ whenBusy, moves }) => {
+        const both = new Both(whenBusy);
+        for (const [n, m] of moves.entries()) {
+          const { verdict } = both;
+          const command = commandOf(both.state, verdict, m, n);
+          const decision = both.apply(command, m.cut);
+          keyIsKept(verdict, command, decision);
+          if (decision.ok && !decision.known && command.type === 'SwitchBranch')
+            expect(both.state.head).toBe(expectedHead(verdict, command.nodeId));
+        }
+        drain(both);
+        const next = { turnId: 'next', carrier: 'last', question: 'q', assistantVersion: 1, at: '2026-11-29T00:00:00.000Z', zone: 'UTC', bounds }; // prettier-ignore
+        expect(both.apply({ type: 'StartTurn', ...next })).toMatchObject({ ok: true, facts: expect.any(Number) });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('fold to the same state from a snapshot at any place', () => {
+    fc.assert(
+      fc.property(history, fc.nat(200), ({ whenBusy, moves }, at) => {
+        const both = new Both(whenBusy);
+        let restored = both.state;
+        for (const [n, m] of moves.entries()) {
+          const before = both.state;
+          const decision = both.apply(commandOf(before, both.verdict, m, n), m.cut);
+          if (n === at) restored = deserialize(JSON.parse(JSON.stringify(serialize(before)))) as ActiveConversation;
+          if (n < at || !decision.ok) continue;
+          const events = m.cut && decision.facts > 0 ? decision.events.slice(0, decision.facts) : decision.events;
+          for (const event of events)
+            restored = evolve(restored, { ...event, revision: BigInt(restored.revision + 1) });
+          expect(serialize(restored)).toEqual(serialize(both.state));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
