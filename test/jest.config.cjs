@@ -18,6 +18,8 @@ const common = {
 
 module.exports = {
   rootDir,
+  // A busy machine is no reason to fail: the long tests name their own limits.
+  testTimeout: 30_000,
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,test}/**/*.unit.spec.ts'] },
     {
