@@ -37,6 +37,9 @@ function isParserExit(error: unknown): error is { readonly exitCode: number } {
   );
 }
 
+// Whoever read our output has gone (`palimpsest demo | head`): there is nobody left to tell.
+process.stdout.on('error', () => process.exit(1));
+
 void main().then((code) => {
   // Standard output may be a pipe that still holds something: the process ends by itself once it is read.
   process.exitCode = code;

@@ -26,10 +26,13 @@ export interface AssistantFields {
   readonly tools: readonly { readonly type: string; readonly name: string }[];
 }
 
+/** The HTTP API, as far as the demo speaks it. */
+export type Api = Pick<Client, keyof Client>;
+
 /** No answer of the demo's server takes that long. Milliseconds. */
 const PATIENCE_MS = 60_000;
 
-/** The HTTP API, as far as the demo speaks it. Each call throws a sentence where the server refuses. */
+/** Each call throws a sentence where the server refuses. */
 export class Client {
   constructor(
     private readonly url: string,

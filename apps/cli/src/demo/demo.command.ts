@@ -50,7 +50,7 @@ function tell(narrator: Narrator, findings: Findings): Promise<void> {
   );
 }
 
-function failureIn({ checks }: Findings): Error | undefined {
+export function failureIn({ checks }: Findings): Error | undefined {
   const failed = checks.filter(({ ok }) => !ok);
   if (failed.length === 0) return undefined;
   const sentences = failed.map(({ name, problems }) => `${name}: no. ${problems.join(' ')}`);

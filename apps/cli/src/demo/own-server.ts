@@ -48,7 +48,7 @@ function start(dataDir: string): ChildProcess {
       ...withoutSettings(process.env),
       PALIMPSEST_DATA_DIR: dataDir,
       PALIMPSEST_PORT: '0',
-      PALIMPSEST_LOG_LEVEL: 'error',
+      PALIMPSEST_LOG_LEVEL: 'silent',
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -12,7 +12,7 @@ import {
   standsInTheTree,
   staysOnItsBranch,
 } from './checks';
-import type { Client, Turn } from './client';
+import type { Api, Turn } from './client';
 import { type Figure, figuresIn } from './figures';
 import { type Narrator, wrap } from './narrator';
 import { type Asked, type Branches, type Call, markOf, type Switched } from './record';
@@ -48,7 +48,7 @@ export const nothingYet = (): Findings => ({ steps: [], checks: [], figures: {},
 /** Asks, corrects the question, compares the branches, and replays every call. What it finds is in `findings` as soon as it is found. */
 export class Story {
   constructor(
-    private readonly client: Client,
+    private readonly client: Api,
     private readonly narrator: Narrator,
     private readonly findings: Findings,
   ) {}
