@@ -19,6 +19,10 @@ export interface Config {
   readonly masterKeyFile: string | undefined;
   /** The operator's tools: a JSON file. */
   readonly toolsFile: string | undefined;
+  /** Whether an api process writes the read models too, or leaves them to projectors. */
+  readonly projects: boolean;
+  /** Where other processes of this installation reach this one; by default where it is bound. */
+  readonly internalUrl: string | undefined;
   readonly logLevel: LogLevel;
   readonly openai: ProviderAccess;
   readonly anthropic: ProviderAccess;
@@ -64,6 +68,8 @@ const variables = {
   PALIMPSEST_DATA_DIR: z.string().default('.palimpsest'),
   PALIMPSEST_MASTER_KEY_FILE: z.string().optional(),
   PALIMPSEST_TOOLS_FILE: z.string().optional(),
+  PALIMPSEST_PROJECTOR: z.enum(['on', 'off'], 'on or off').default('on'),
+  PALIMPSEST_INTERNAL_URL: url(httpUrl, 'http:', 'https:'),
   PALIMPSEST_LOG_LEVEL: z.enum(logLevels, `one of ${logLevels.join(', ')}`).default('info'),
   PALIMPSEST_SQL_DATABASE_URL: url(postgresUrl, 'postgres:', 'postgresql:'),
   DATABASE_URL: url(postgresUrl, 'postgres:', 'postgresql:'),
@@ -112,6 +118,8 @@ function toConfig(read: Environment, portGiven: boolean): Config {
     sqlDatabaseUrl: read.PALIMPSEST_SQL_DATABASE_URL,
     masterKeyFile: keyFile === undefined ? undefined : resolve(keyFile),
     toolsFile: toolsFile === undefined ? undefined : resolve(toolsFile),
+    projects: read.PALIMPSEST_PROJECTOR === 'on',
+    internalUrl: read.PALIMPSEST_INTERNAL_URL,
     logLevel: read.PALIMPSEST_LOG_LEVEL,
     openai: { apiKey: read.OPENAI_API_KEY, baseUrl: read.OPENAI_BASE_URL },
     anthropic: { apiKey: read.ANTHROPIC_API_KEY, baseUrl: read.ANTHROPIC_BASE_URL },

@@ -12,6 +12,8 @@ export interface ProjectorOptions {
   readonly onError: (error: unknown) => void;
   readonly retryMs?: number;
   readonly maxRetryMs?: number;
+  /** False: this process never writes, and only looks how far another one has come. Default: true. */
+  readonly writes?: boolean;
   /** How often a process that stands by looks whether it is its turn, and how far the other one has come. */
   readonly standbyMs?: number;
 }
@@ -71,8 +73,8 @@ export class Projector {
   }
 
   private async follow(onProgress: () => void): Promise<void> {
-    const { pool, projection, standbyMs = 250 } = this.options;
-    const lock = await takeProjectionLock(pool, projection.name, projection.version);
+    const { pool, projection, writes = true, standbyMs = 250 } = this.options;
+    const lock = writes ? await takeProjectionLock(pool, projection.name, projection.version) : undefined;
     this.arrive(await this.checkpoint());
     onProgress();
     if (!lock) return this.sleep(standbyMs);

@@ -47,7 +47,7 @@ export interface SystemOptions {
   readonly limits: Limits;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Whether this process writes the read models. Default: true. */
+  /** Whether this process writes the read models, or stands by to. Default: true. */
   readonly projects?: boolean;
   /** True where no other process can carry a turn: the leases of an earlier one are then worth nothing. */
   readonly alone?: boolean;
@@ -153,6 +153,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     pool,
     store,
     projection: conversationTree,
+    writes: options.projects ?? true,
     onError: (err) => log.error({ err, projection: conversationTree.name }, 'a projection failed and tries again'),
   });
   const assistantWriter = new AssistantWriter(store, codec);
@@ -187,7 +188,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     system,
     async start() {
       if (options.alone) await leases.deleteAll();
-      if (options.projects !== false) projector.start();
+      projector.start();
       await follower.begin(await tree.unfinished());
       sweep.start();
     },
