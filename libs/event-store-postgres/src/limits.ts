@@ -14,6 +14,8 @@ export interface PostgresEventStoreLimits {
   readonly pageEvents: number;
   /** Bytes of one page, unless one event has more: 500 events near 1 MiB would not fit in memory. */
   readonly pageBytes: number;
+  /** Milliseconds that one page waits for the database. */
+  readonly readTimeoutMs: number;
   /** Milliseconds between looks at the log where no notification came: the safety net. */
   readonly pollMs: number;
 }
@@ -26,5 +28,6 @@ export const defaultLimits: PostgresEventStoreLimits = {
   maxBatchBytes: 4 * 1_048_576,
   pageEvents: 500,
   pageBytes: 4 * 1_048_576,
+  readTimeoutMs: 30_000,
   pollMs: 2_000,
 };

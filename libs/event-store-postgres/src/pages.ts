@@ -6,7 +6,7 @@ import {
   type ReadStreamOptions,
   type StoredEvent,
 } from '@palimpsest/event-store';
-import type { Pool } from 'pg';
+import type { Pool, QueryConfig } from 'pg';
 import { expandJson } from './compact-json';
 import { backoffMs, isTransient, pause } from './failures';
 import type { PostgresEventStoreLimits } from './limits';
@@ -80,6 +80,8 @@ const BEYOND_ALL = 2n ** 62n;
 
 /** Reads the log in pages by keyset: each page begins after the last event of the one before. */
 export class Pages {
+  private readonly underWay = new Set<Promise<unknown>>();
+
   constructor(
     private readonly pool: Pool,
     private readonly limits: PostgresEventStoreLimits,
@@ -136,6 +138,11 @@ export class Pages {
     return BigInt(rows[0]?.position ?? -1);
   }
 
+  /** Settles when no query is under way. */
+  async idle(): Promise<void> {
+    while (this.underWay.size > 0) await Promise.allSettled(this.underWay);
+  }
+
   private async page(text: string, limit: number, values: readonly unknown[]): Promise<Page> {
     const size = Math.min(limit, this.limits.pageEvents);
     const rows = await this.query<Row>(text, [size, this.limits.pageBytes, ...values]);
@@ -147,12 +154,27 @@ export class Pages {
     };
   }
 
+  private async once<R extends object>(text: string, values: readonly unknown[]): Promise<R[]> {
+    const config: QueryConfig & { query_timeout: number } = {
+      text,
+      values: [...values],
+      query_timeout: this.limits.readTimeoutMs,
+    };
+    const query = this.pool.query<R>(config);
+    this.underWay.add(query);
+    try {
+      return (await query).rows;
+    } finally {
+      this.underWay.delete(query);
+    }
+  }
+
   /** Unnamed, so that each plan is made for its own parameters. */
   private async query<R extends object>(text: string, values: readonly unknown[]): Promise<R[]> {
     for (let failures = 0; ; failures++) {
       if (this.stopped.aborted) throw new StoreUnavailable('The event store is closed.');
       try {
-        return (await this.pool.query<R>(text, [...values])).rows;
+        return await this.once<R>(text, values);
       } catch (error) {
         if (!isTransient(error)) throw error;
         if (failures + 1 >= READ_TRIES) {

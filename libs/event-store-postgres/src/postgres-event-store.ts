@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   checkAppend,
   StoreUnavailable,
@@ -34,6 +35,8 @@ export class PostgresEventStore implements EventStore {
 
   constructor(pool: Pool, limits: Partial<PostgresEventStoreLimits> = {}) {
     this.limits = { ...defaultLimits, ...limits };
+    // Each subscription listens for the end.
+    setMaxListeners(0, this.stopped.signal);
     this.news = new News(pool, this.limits, this.stopped.signal);
     this.commits = new GroupCommit(pool, this.limits, (position) => this.news.tell(position));
     this.pages = new Pages(pool, this.limits, this.stopped.signal);
@@ -59,7 +62,7 @@ export class PostgresEventStore implements EventStore {
 
   async *subscribe(options: SubscribeOptions = {}): AsyncIterable<SubscriptionBatch> {
     const over = options.signal ? AbortSignal.any([options.signal, this.stopped.signal]) : this.stopped.signal;
-    const wake = () => this.news.wake();
+    const wake = (): void => this.news.wake();
     over.addEventListener('abort', wake);
     this.news.join();
     try {
@@ -91,6 +94,8 @@ export class PostgresEventStore implements EventStore {
     await this.commits.close();
     this.stopped.abort();
     await this.news.close();
+    // A pool that is ended forgets who waits for a connection.
+    await this.pages.idle();
   }
 
   /** Tries for as long as it takes; undefined when the subscription is over. */
