@@ -6,6 +6,7 @@ import { HealthController } from './health/health.controller';
 import { Clients } from './http/clients';
 import { EDGE_CONFIG, type EdgeConfig } from './http/edge-config';
 import { ProblemFilter } from './http/problem-filter';
+import { RunningTextController } from './internal/running-text.controller';
 import { NodesController } from './nodes/nodes.controller';
 import { ApprovalsController } from './turns/approvals.controller';
 import { TurnAnswers } from './turns/turn-answers';
@@ -28,6 +29,7 @@ export class EdgeModule {
         ApprovalsController,
         NodesController,
         HealthController,
+        RunningTextController,
       ],
       providers: [
         Clients,

@@ -9,6 +9,7 @@ import {
 import { StartConversationHandler } from './conversations/start-conversation.handler';
 import { SwitchBranchHandler } from './conversations/switch-branch.handler';
 import { GetNodeHandler, ReplayNodeHandler } from './nodes/node.handlers';
+import { FollowRunningTextHandler } from './turns/follow-running-text.handler';
 import { AwaitTurnHandler, FollowTurnHandler, GetTurnHandler } from './turns/turn-queries.handlers';
 import {
   AskQuestionHandler,
@@ -31,6 +32,7 @@ export const handlers = [
   GetTurnHandler,
   AwaitTurnHandler,
   FollowTurnHandler,
+  FollowRunningTextHandler,
   GetConversationHandler,
   ListConversationsHandler,
   GetTreeHandler,

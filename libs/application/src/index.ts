@@ -7,6 +7,7 @@ export * from './conversations/switch-branch.command';
 export * from './metrics';
 export * from './nodes/node.queries';
 export * from './refusal';
+export * from './turns/follow-running-text.query';
 export * from './turns/turn.commands';
 export * from './turns/turn.queries';
 export * from './views';

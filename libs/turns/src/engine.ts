@@ -214,7 +214,7 @@ export class TurnEngine implements TurnWriter {
     state: ActiveConversation,
     requests: ReadonlyMap<string, AssembledRequest>,
   ): void {
-    const { calls, tools, feed } = this.options;
+    const { calls, tools } = this.options;
     switch (event.type) {
       case 'CallRequested': {
         const { nodeId } = event.data;
@@ -228,10 +228,6 @@ export class TurnEngine implements TurnWriter {
         return;
       case 'ToolExecutionStarted':
         if (carry) this.background(carry, () => tools.run(carry, event.data, state, this));
-        return;
-      case 'CallSucceeded':
-      case 'CallFailed':
-        feed.ended(event.data.nodeId);
         return;
       case 'TurnCancelled':
       case 'TurnFailed':

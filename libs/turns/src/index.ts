@@ -10,6 +10,7 @@ export * from './identity';
 export * from './leases';
 export * from './model-calls';
 export * from './paths';
+export * from './remote-texts';
 export * from './sweep';
 export * from './tool-runs';
 export * from './turn-feed';

@@ -10,23 +10,41 @@ create table if not exists ops.leases (
   carrier uuid primary key,
   conversation_id uuid not null,
   turn_id uuid not null,
+  address text,
   expires_at timestamptz not null
 );
 `;
 
 export class Leases {
+  private address: string | undefined;
+
   constructor(
     private readonly pool: Pool,
     /** How long a lease lives without a renewal. Milliseconds. */
     private readonly leaseMs: number,
   ) {}
 
+  /** Where other processes reach this one, from here on: its carries' running text is piped from there. */
+  announce(address: string): void {
+    this.address = address;
+  }
+
+  /** The address of the process that carries a turn; undefined where none lives, or it has none. */
+  async addressOf(turnId: string): Promise<string | undefined> {
+    const { rows } = await this.pool.query<{ address: string | null }>(
+      `select address from ops.leases where turn_id = $1::uuid and expires_at > now() order by expires_at desc limit 1`,
+      [turnId],
+    );
+    const address = rows[0]?.address ?? undefined;
+    return address === this.address ? undefined : address;
+  }
+
   /** Before the append that names the carrier. */
   async insert(carrier: string, conversationId: string, turnId: string): Promise<void> {
     await this.pool.query(
-      `insert into ops.leases (carrier, conversation_id, turn_id, expires_at)
-       values ($1::uuid, $2::uuid, $3::uuid, now() + $4::int * interval '1 millisecond')`,
-      [carrier, conversationId, turnId, this.leaseMs],
+      `insert into ops.leases (carrier, conversation_id, turn_id, address, expires_at)
+       values ($1::uuid, $2::uuid, $3::uuid, $4::text, now() + $5::int * interval '1 millisecond')`,
+      [carrier, conversationId, turnId, this.address ?? null, this.leaseMs],
     );
   }
 

@@ -49,7 +49,7 @@ export class ModelCalls {
     const { conversationId } = carry.conversation;
     const body = known ?? (await this.options.bodyOf(conversationId, nodeId, BigInt(requestedAt)));
     for (let attempt = 1; ; attempt += 1) {
-      this.options.feed.attempt(conversationId, nodeId);
+      this.options.feed.snapshot(conversationId, nodeId, '');
       const outcome = await this.attempt(carry, nodeId, body);
       const failure = outcome instanceof ProviderFailure ? outcome : undefined;
       this.options.events.attempt(carry.turnId, nodeId, body.provider, failure?.reason ?? 'succeeded');

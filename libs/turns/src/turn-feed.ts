@@ -7,7 +7,15 @@ export type FeedItem =
   /** `at`: characters of this attempt's text before the delta. */
   | { readonly kind: 'text'; readonly nodeId: string; readonly delta: string; readonly at: number }
   /** The text so far; empty where a new attempt begins. */
-  | { readonly kind: 'snapshot'; readonly nodeId: string; readonly text: string };
+  | { readonly kind: 'snapshot'; readonly nodeId: string; readonly text: string }
+  /** No more text comes for this node. */
+  | { readonly kind: 'quiet'; readonly nodeId: string };
+
+/** Text that stands at this place of the running text; at 0 it replaces all of it. */
+export interface RunningText {
+  readonly text: string;
+  readonly from: number;
+}
 
 /** Items a follower may lag behind before it is ended; it then resumes from the log. */
 const MAX_WAITING = 10_000;
@@ -29,29 +37,54 @@ export class TurnFeed {
 
   event(conversationId: string, event: ConversationRecord | StoredEvent): void {
     for (const follower of this.followers.get(conversationId) ?? []) follower.event(event);
+    const { nodeId } = event.data as { readonly nodeId?: string };
+    if (nodeId !== undefined && (event.type === 'CallSucceeded' || event.type === 'CallFailed'))
+      this.ended(conversationId, nodeId);
   }
 
   text(conversationId: string, nodeId: string, delta: string): void {
     const before = this.texts.get(nodeId) ?? '';
     this.texts.set(nodeId, before + delta);
-    const item = { kind: 'text', nodeId, delta, at: before.length } as const;
-    for (const follower of this.followers.get(conversationId) ?? []) follower.push(item);
+    this.tell(conversationId, { kind: 'text', nodeId, delta, at: before.length });
   }
 
-  /** A new attempt at a node's call begins. */
-  attempt(conversationId: string, nodeId: string): void {
-    this.texts.set(nodeId, '');
-    for (const follower of this.followers.get(conversationId) ?? [])
-      follower.push({ kind: 'snapshot', nodeId, text: '' });
+  /** The text so far: empty where a new attempt at the call begins. */
+  snapshot(conversationId: string, nodeId: string, text: string): void {
+    this.texts.set(nodeId, text);
+    this.tell(conversationId, { kind: 'snapshot', nodeId, text });
   }
 
-  /** The running text of a node's call; undefined unless it runs here. */
+  /** The running text of a node's call; undefined where nothing is known of it here. */
   textOf(nodeId: string): string | undefined {
     return this.texts.get(nodeId);
   }
 
-  ended(nodeId: string): void {
-    this.texts.delete(nodeId);
+  private ended(conversationId: string, nodeId: string): void {
+    if (this.texts.delete(nodeId)) this.tell(conversationId, { kind: 'quiet', nodeId });
+  }
+
+  /** The running text of one node alone, from what there is now to its end. Ends at once where nothing runs here. */
+  async *running(conversationId: string, nodeId: string, client: AbortSignal): AsyncIterable<RunningText> {
+    const follower = this.follow(conversationId);
+    const leave = () => follower.close();
+    client.addEventListener('abort', leave);
+    try {
+      const text = this.texts.get(nodeId);
+      if (text === undefined || client.aborted) return;
+      yield { text, from: 0 };
+      for await (const item of follower) {
+        if (item.kind === 'event' || item.nodeId !== nodeId) continue;
+        if (item.kind === 'quiet') return;
+        yield item.kind === 'text' ? { text: item.delta, from: item.at } : { text: item.text, from: 0 };
+      }
+    } finally {
+      client.removeEventListener('abort', leave);
+      follower.close();
+    }
+  }
+
+  private tell(conversationId: string, item: FeedItem): void {
+    for (const follower of this.followers.get(conversationId) ?? []) follower.push(item);
   }
 
   private leave(conversationId: string, follower: FeedFollower): void {

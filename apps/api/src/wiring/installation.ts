@@ -63,6 +63,7 @@ export async function openInstallation(
       providers: providers.byName,
       defaultModel: providers.defaultModel,
       tools: tools.registry,
+      projects: config.projects,
       alone: embedded !== undefined,
     });
     closing.push(() => running.stop());

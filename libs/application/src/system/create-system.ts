@@ -22,6 +22,7 @@ import {
   LogFollower,
   ModelCalls,
   Paths,
+  RemoteTexts,
   type RequestBody,
   Sweep,
   ToolRuns,
@@ -33,6 +34,7 @@ import { AssistantWriter } from '../assistants/assistant-writer';
 import type { Metrics } from '../metrics';
 import { TurnReader } from '../turns/turn-reader';
 import { engineEvents } from './engine-events';
+import { internalTokenOf } from './internal-token';
 import { PALIMPSEST_SALT, saltOf } from './salt';
 import { type System } from './system';
 
@@ -57,6 +59,8 @@ export interface SystemOptions {
 export interface RunningSystem {
   readonly system: System;
   start(): Promise<void>;
+  /** Where other processes reach this one; from now on. */
+  announce(internalUrl: string): void;
   /** No new turns; those that run get the grace, and then the leases of those that are left are released. */
   drain(): Promise<void>;
   /** Ends all that goes on, in order. After `drain`. */
@@ -158,7 +162,14 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   });
   const assistantWriter = new AssistantWriter(store, codec);
   const subjectSalt = await saltOf(pool, PALIMPSEST_SALT);
-  const turns = new TurnReader(store, conversations, feed);
+  const internalToken = internalTokenOf(options.installationKeys[0]);
+  const remote = new RemoteTexts({
+    leases,
+    feed,
+    token: internalToken,
+    onError: (err) => log.warn({ err }, 'the running text of another process could not be had'),
+  });
+  const turns = new TurnReader(store, conversations, feed, remote);
 
   const system: System = {
     ...{
@@ -179,6 +190,8 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
       subjectSalt,
     },
     log: conversations,
+    feed,
+    internalToken,
     defaultModel: options.defaultModel,
     hasProvider: (name) => options.providers.has(name),
     now: () => systemClock.now(),
@@ -192,6 +205,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
       await follower.begin(await tree.unfinished());
       sweep.start();
     },
+    announce: (internalUrl) => leases.announce(internalUrl),
     drain: () => engine.stop(limits.shutdownGraceMs),
     async stop() {
       await sweep.stop();

@@ -4,7 +4,7 @@ import type { ModelChoice } from '@palimpsest/assistant';
 import type { Limits } from '@palimpsest/platform';
 import type { ConversationLog, ConversationTree, Projector } from '@palimpsest/read-models';
 import type { ToolRegistry } from '@palimpsest/tools';
-import type { Assistants, ConversationIdentities, ConversationWriter, TurnEngine } from '@palimpsest/turns';
+import type { Assistants, ConversationIdentities, ConversationWriter, TurnEngine, TurnFeed } from '@palimpsest/turns';
 import type { AssistantWriter } from '../assistants/assistant-writer';
 import type { TurnReader } from '../turns/turn-reader';
 
@@ -21,6 +21,9 @@ export abstract class System {
   abstract readonly identities: ConversationIdentities;
   abstract readonly writer: ConversationWriter;
   abstract readonly engine: TurnEngine;
+  abstract readonly feed: TurnFeed;
+  /** What one process of this installation shows another. */
+  abstract readonly internalToken: string;
   abstract readonly turns: TurnReader;
   abstract readonly replayer: Replayer;
   abstract readonly tools: ToolRegistry;

@@ -3,7 +3,7 @@ import { itemsOfResponse, textOfItems } from '@palimpsest/providers';
 import type { ConversationRecord } from '@palimpsest/read-models';
 import type { TurnFrame } from '../views';
 import { TurnFold } from './turn-fold';
-import type { TurnReader } from './turn-reader';
+import type { TurnItem, TurnReader } from './turn-reader';
 
 type ToolCall = Extract<ReceivedItem, { type: 'tool_call' }>;
 
@@ -23,26 +23,21 @@ export async function* turnFrames(
   const fold = new TurnFold(turnId);
   const framer = new Framer(turnId);
   for await (const item of turns.items(conversationId, start, client)) {
-    if (item.kind === 'text') {
-      const fresh = framer.text(item.nodeId, item.at, item.delta);
-      if (fresh) yield { event: 'text.delta', data: { nodeId: item.nodeId, text: fresh } };
-    } else if (item.kind === 'snapshot') {
-      if (framer.snapshot(item.nodeId, item.text))
-        yield { event: 'text.snapshot', data: { nodeId: item.nodeId, text: item.text } };
-    } else {
-      fold.put(item.event);
-      const frames = framer.frames(item.event);
-      for (const [n, frame] of frames.entries())
-        if (isAfter(item.event.revision, n, seen)) yield { id: `${item.event.revision}.${n}`, ...frame };
-      const running = item.event.type === 'CallRequested' ? turns.textOf(item.event.data.nodeId) : undefined;
-      if (item.event.type === 'CallRequested' && running && framer.snapshot(item.event.data.nodeId, running))
-        yield { event: 'text.snapshot', data: { nodeId: item.event.data.nodeId, text: running } };
-      if (fold.ended) {
-        const id = `${item.event.revision}.${frames.length}`;
-        yield { id, event: 'turn.finished', data: await turns.view(conversationId, fold, start) };
-        return;
-      }
+    if (item.kind !== 'event') {
+      const frame = framer.running(item);
+      if (frame) yield frame;
+      continue;
     }
+    const { event } = item;
+    fold.put(event);
+    const frames = [...framer.frames(event)];
+    if (fold.ended) frames.push({ event: 'turn.finished', data: await turns.view(conversationId, fold, start) });
+    for (const [n, frame] of frames.entries())
+      if (isAfter(event.revision, n, seen)) yield { id: `${event.revision}.${n}`, ...frame };
+    if (fold.ended) return;
+    const snapshot =
+      event.type === 'CallRequested' && framer.snapshot(event.data.nodeId, turns.textOf(event.data.nodeId) ?? '');
+    if (snapshot) yield snapshot;
   }
 }
 
@@ -64,20 +59,22 @@ class Framer {
 
   constructor(private readonly turnId: string) {}
 
-  /** What of this delta was not sent yet. */
-  text(nodeId: string, at: number, delta: string): string {
+  /** What a client has not been told yet; undefined where it has, or where the text is of another turn. */
+  running(item: Exclude<TurnItem, { kind: 'event' }>): TurnFrame | undefined {
+    if (item.kind === 'snapshot') return this.snapshot(item.nodeId, item.text);
+    if (item.kind === 'quiet') return undefined;
+    const { nodeId, delta, at } = item;
     const sent = this.sent.get(nodeId);
-    if (sent === undefined || at + delta.length <= sent) return '';
+    if (sent === undefined || at + delta.length <= sent) return undefined;
     this.sent.set(nodeId, at + delta.length);
-    return delta.slice(Math.max(sent - at, 0));
+    return { event: 'text.delta', data: { nodeId, text: delta.slice(Math.max(sent - at, 0)) } };
   }
 
-  /** False where it says nothing new. */
-  snapshot(nodeId: string, text: string): boolean {
+  snapshot(nodeId: string, text: string): TurnFrame | undefined {
     const sent = this.sent.get(nodeId);
-    if (sent === undefined || sent === text.length) return false;
+    if (sent === undefined || sent === text.length) return undefined;
     this.sent.set(nodeId, text.length);
-    return true;
+    return { event: 'text.snapshot', data: { nodeId, text } };
   }
 
   frames(event: ConversationRecord): readonly TurnFrame[] {

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '@palimpsest/event-store';
 import { type ConversationLog, type ConversationRecord, conversationStream } from '@palimpsest/read-models';
 import type { EventStore } from '@palimpsest/event-store';
-import type { FeedItem, TurnFeed } from '@palimpsest/turns';
+import type { FeedItem, RemoteTexts, TurnFeed } from '@palimpsest/turns';
 import type { TurnView } from '../views';
 import { TurnFold } from './turn-fold';
 
@@ -15,6 +15,7 @@ export class TurnReader {
     private readonly store: EventStore,
     private readonly log: ConversationLog,
     private readonly feed: TurnFeed,
+    private readonly remote: RemoteTexts,
   ) {}
 
   /** The turn as it stands. `start`: where it was queued or started. */
@@ -43,6 +44,7 @@ export class TurnReader {
 
   /** Events from `start` on, and running text; ends when the client leaves. */
   async *items(conversationId: string, start: bigint, client: AbortSignal): AsyncIterable<TurnItem> {
+    const running = new RunningCall();
     let from = start - 1n;
     while (!client.aborted) {
       const follower = this.feed.follow(conversationId);
@@ -51,15 +53,20 @@ export class TurnReader {
       try {
         for (const event of await this.log.after(conversationId, from)) {
           from = event.revision;
+          running.put(event);
           yield { kind: 'event', event };
         }
+        this.listen(conversationId, running, client);
         for await (const item of follower.from(from)) {
           if (client.aborted) return;
-          if (item.kind !== 'event') yield item;
-          else {
-            from = item.event.revision;
-            yield { kind: 'event', event: await this.opened(item.event) };
+          if (item.kind !== 'event') {
+            yield item;
+            continue;
           }
+          from = item.event.revision;
+          const event = await this.opened(item.event);
+          if (running.put(event)) this.listen(conversationId, running, client);
+          yield { kind: 'event', event };
         }
       } finally {
         client.removeEventListener('abort', leave);
@@ -76,6 +83,11 @@ export class TurnReader {
     return fold.view(fold.headUnknown ? await this.headBefore(conversationId, start) : null);
   }
 
+  /** The text of a call that another process carries comes from there. */
+  private listen(conversationId: string, { call }: RunningCall, client: AbortSignal): void {
+    if (call) this.remote.pipe(conversationId, call.turnId, call.nodeId, client);
+  }
+
   private async opened(event: ConversationRecord | StoredEvent): Promise<ConversationRecord> {
     return 'content' in event ? event : this.log.open(event);
   }
@@ -87,5 +99,18 @@ export class TurnReader {
     });
     for await (const event of events) if (event.type === 'HeadMoved') return event.data['to'] as string;
     return null;
+  }
+}
+
+/** The call that is out, by the events so far. */
+class RunningCall {
+  call: { readonly turnId: string; readonly nodeId: string } | undefined;
+
+  /** True where a call has gone out. */
+  put({ type, data }: ConversationRecord): boolean {
+    if (type === 'CallRequested') this.call = data;
+    else if ((type === 'CallSucceeded' || type === 'CallFailed') && data.nodeId === this.call?.nodeId)
+      this.call = undefined;
+    return type === 'CallRequested';
   }
 }
