@@ -17,7 +17,6 @@ async function main(): Promise<void> {
     try {
       const served = await serve(config, installation, log);
       home.announce(served.url);
-      installation.running.announce(config.internalUrl ?? served.url);
       process.stdout.write(banner(config, installation, served));
       const why = await ending;
       if ('lost' in why) throw why.lost;

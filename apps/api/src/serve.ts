@@ -29,7 +29,9 @@ export async function serve(config: Config, installation: Installation, log: Log
   configureEdge(app, edge);
   await app.init();
   const movedFrom = await listen(app, config);
-  return { url: urlOf(app), movedFrom, close: () => app.close() };
+  const url = urlOf(app);
+  installation.running.announce(config.internalUrl ?? url);
+  return { url, movedFrom, close: () => app.close() };
 }
 
 /** The configured port; where nobody named one and the usual one is taken, a free one. */
