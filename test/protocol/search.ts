@@ -1,6 +1,7 @@
 import { Violation } from './judge';
 import { type Scenario } from './scenarios';
-import { type State, type Step, World } from './world';
+import { World } from './world';
+import type { State, Step } from './world-state';
 
 export interface Explored {
   readonly states: number;
