@@ -25,7 +25,7 @@ export async function withOwnServer<T>(
   interruption: AbortSignal,
   work: (ready: Promise<OwnServer>) => Promise<T>,
 ): Promise<T> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'palimpsest-demo-'));
+  const dataDir = temporaryFolder();
   try {
     const child = start(dataDir);
     const ended = once(child, 'exit');
@@ -37,6 +37,20 @@ export async function withOwnServer<T>(
     }
   } finally {
     removeData(dataDir);
+  }
+}
+
+function temporaryFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'palimpsest-demo-'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(
+      `The demo cannot keep its data in ${tmpdir()} (${code}). Set TMPDIR to a folder that you may write to.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -28,7 +28,7 @@ export async function withInstallationDatabase<T>(config: Config, work: (pool: P
   const { dataDir } = config;
   if (!existsSync(join(dataDir, 'lock'))) throw noInstallation(dataDir);
   const found = await takeOrFind(dataDir);
-  if (typeof found === 'string') return onDatabase(found, log, dataDir, work);
+  if (typeof found === 'string') return onDatabase(found, log, `the database in ${dataDir}`, work);
   try {
     return await onStoppedInstallation(found, log, work);
   } finally {
@@ -60,7 +60,7 @@ async function onStoppedInstallation<T>(home: DataDir, log: Logger, work: (pool:
   // Lost in the midst of it: the statement that runs fails by itself, and says so.
   const postgres = await startEmbeddedPostgres({ dataDir: home.path, log, onLost: () => undefined });
   try {
-    return await onDatabase(postgres.url, log, home.path, work);
+    return await onDatabase(postgres.url, log, `the database in ${home.path}`, work);
   } finally {
     await postgres.stop();
   }
@@ -69,10 +69,20 @@ async function onStoppedInstallation<T>(home: DataDir, log: Logger, work: (pool:
 async function onDatabase<T>(url: string, log: Logger, where: string, work: (pool: Pool) => Promise<T>): Promise<T> {
   const pool = createPool({ url, applicationName: 'palimpsest-cli', log, max: 2 });
   try {
+    await reach(pool, where);
     await refuseIfEmpty(pool, where);
     return await work(pool);
   } finally {
     await pool.end();
+  }
+}
+
+async function reach(pool: Pool, where: string): Promise<void> {
+  try {
+    (await pool.connect()).release();
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    throw new Error(`There is no connection to ${where}: ${message || code}.`, { cause: error });
   }
 }
 
