@@ -17,20 +17,32 @@ const AIMS: readonly (readonly [writers: number, aim: number])[] = [
   [16, 1.5],
   [64, 2.2],
 ];
-const ROUNDS = 7;
-const ROUND_MS = 1_000;
-const WARM_UP_MS = 500;
+const ROUNDS = 15;
+const ROUND_MS = 400;
+const WARM_UP_MS = 1_000;
+
+/** A plain table of the same events: with the same constraint, or nobody could append at an expected revision. */
+const PLAIN_TABLE = `
+  create table if not exists public.bench_plain_events (
+    position bigint primary key generated always as identity,
+    created_at timestamptz not null default now(),
+    stream text not null,
+    revision bigint not null,
+    id uuid not null,
+    type text not null,
+    metadata bytea not null,
+    data bytea not null,
+    unique (stream, revision)
+  )`;
 
 /**
- * Appends of one event of 600 bytes, each writer to a stream of its own, against `insert` and commit of the same bytes on one connection a
- * writer. The two take turns, so that a busy machine slows both.
+ * Appends of one event of 600 bytes, each writer to a stream of its own, against `insert` and commit of the same event into a plain table,
+ * on one connection a writer. The two take turns, so that a busy machine slows both.
  */
 export async function benchAppends(databaseUrl: string): Promise<AppendRow[]> {
   const pool = new Pool({ connectionString: databaseUrl, max: 64 + 4 });
   await PostgresEventStore.migrate(pool);
-  await pool.query(
-    `create table if not exists public.bench_inserts (id bigint generated always as identity primary key, body bytea not null)`,
-  );
+  await pool.query(PLAIN_TABLE);
   const store = new PostgresEventStore(pool);
   try {
     const rows: AppendRow[] = [];
@@ -38,7 +50,7 @@ export async function benchAppends(databaseUrl: string): Promise<AppendRow[]> {
     return rows;
   } finally {
     await store.close();
-    await pool.query('drop table public.bench_inserts');
+    await pool.query('drop table public.bench_plain_events');
     await pool.end();
   }
 }
@@ -55,11 +67,21 @@ async function measure(pool: Pool, store: PostgresEventStore, writers: number, a
     if (answer.outcome !== 'stored') throw new Error(`The append of the benchmark met a conflict at ${answer.actual}.`);
     stream.revision = answer.revision;
   };
+  const plain = clients.map(() => ({ name: `bench-${randomUUID()}`, revision: -1 }));
   const insert = async (writer: number): Promise<void> => {
+    const stream = plain[writer]!;
     await clients[writer]!.query({
       name: 'bench-insert',
-      text: 'insert into public.bench_inserts (body) values ($1::bytea)',
-      values: [Buffer.from(JSON.stringify({ sealed: someBase64() }))],
+      text: `insert into public.bench_plain_events (stream, revision, id, type, metadata, data)
+             values ($1::text, $2::bigint, $3::uuid, $4::text, $5::bytea, $6::bytea)`,
+      values: [
+        stream.name,
+        ++stream.revision,
+        randomUUID(),
+        'Measured',
+        Buffer.from('{}'),
+        Buffer.from(JSON.stringify({ sealed: someBase64() })),
+      ],
     });
   };
   try {

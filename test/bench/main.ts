@@ -1,0 +1,65 @@
+/** `npm run bench`: prints each measurement as a ratio within this run, and keeps them in results/<date>.json. `--json` prints them as JSON. */
+import { createLogger, startEmbeddedPostgres } from '@palimpsest/platform';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { arch, cpus, platform } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { temporaryFolder } from '../support/child';
+import { createTestDatabase } from '../support/database';
+import { fullSizes, runBench, smallSizes } from './bench';
+import { isMet, print } from './rows';
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      json: { type: 'boolean', default: false },
+      /** A quick look: few turns, no appends, nothing is kept. */
+      small: { type: 'boolean', default: false },
+      /** A folder for a CPU profile of the server. */
+      profile: { type: 'string' },
+    },
+  });
+  const say = (text: string): void => void (values.json || process.stderr.write(`${text}\n`));
+  const folder = temporaryFolder();
+  const log = createLogger('error');
+  const postgres = await startEmbeddedPostgres({
+    dataDir: folder.path,
+    log,
+    onLost: fail,
+    settings: { max_connections: '200' },
+  });
+  process.env['TEST_DATABASE_URL'] = postgres.adminUrl;
+  try {
+    const sizes = values.small ? smallSizes : fullSizes;
+    const sections = await runBench(sizes, createTestDatabase, say, {
+      profile: values.profile,
+      appends: !values.small,
+    });
+    const machine = { node: process.version, platform: platform(), arch: arch(), cpus: cpus().length };
+    const at = new Date().toISOString();
+    const report = {
+      at,
+      machine,
+      sections: sections.map((s) => ({ ...s, rows: s.rows.map((row) => ({ ...row, met: isMet(row) })) })),
+    };
+    if (values.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+    else process.stdout.write(`\n${sections.map(print).join('\n')}`);
+    if (!values.small) keep(at.slice(0, 10), report);
+  } finally {
+    await postgres.stop();
+    folder.remove();
+  }
+}
+
+function keep(date: string, report: object): void {
+  const results = join(__dirname, 'results');
+  mkdirSync(results, { recursive: true });
+  writeFileSync(join(results, `${date}.json`), `${JSON.stringify(report, null, 2)}\n`);
+}
+
+function fail(error: Error): never {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}
+
+main().then(() => process.exit(0), fail);
