@@ -59,12 +59,14 @@ export class Story {
       const { assistantId } = await client.createAssistant(ASSISTANT);
       return (await client.startConversation(assistantId)).conversationId;
     });
-    const before = await this.step('Ask', async () => this.seen(QUESTION, await client.ask(conversationId, QUESTION)));
+    const before = await this.step('Ask', async () =>
+      this.seen(conversationId, QUESTION, await client.ask(conversationId, QUESTION)),
+    );
     findings.figures.before = before.figures;
     this.showAnswer('Ask', 'The', before);
 
     const after = await this.step('Correct the question', async () =>
-      this.seen(CORRECTED, await client.edit(conversationId, before.turn.turnId, CORRECTED)),
+      this.seen(conversationId, CORRECTED, await client.edit(conversationId, before.turn.turnId, CORRECTED)),
     );
     findings.figures.after = after.figures;
     this.showAnswer('Correct the question', 'The new', after);
@@ -93,7 +95,9 @@ export class Story {
     this.narrator.check(held);
   }
 
-  private async seen(question: string, turn: Turn): Promise<Asked> {
+  private async seen(conversationId: string, question: string, turn: Turn): Promise<Asked> {
+    // Once the tree has the turn's end, so have its nodes.
+    await this.client.tree(conversationId, turn.revision);
     const calls = await Promise.all(turn.nodes.map((id) => this.call(id)));
     const nodes = calls.map(({ node }) => node);
     const [toolCall] = nodes.flatMap(({ received }) => received.filter((item) => item.type === 'tool_call'));

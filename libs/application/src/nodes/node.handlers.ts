@@ -8,6 +8,7 @@ import { treeNodeView } from '../conversations/tree-node-view';
 import { answer, type Answer, refused } from '../refusal';
 import { ownConversation } from '../system/guard';
 import { System } from '../system/system';
+import { whenKnown } from '../system/when-known';
 import type { ItemView, NodeView, ReplayView } from '../views';
 import { GetNode, ReplayNode } from './node.queries';
 
@@ -18,16 +19,15 @@ async function ownNode<T>(
   nodeId: string,
   work: (node: NodeRow) => Promise<Answer<T>>,
 ): Promise<Answer<T>> {
-  const until = performance.now() + system.limits.maxWaitMs;
-  let end: bigint | undefined;
-  for (;;) {
-    const node = await system.tree.node(nodeId);
-    if (node) return ownConversation(system, caller, node.conversation_id, () => work(node));
-    end ??= await system.store.lastPosition();
-    if (system.projector.position >= end || performance.now() >= until)
-      return refused('not_found', 'There is no such node.');
-    await system.projector.moved(Math.min(100, until - performance.now()));
-  }
+  const { tree, store, projector, limits } = system;
+  const node = await whenKnown(
+    async () => tree.node(nodeId),
+    async () => store.lastPosition(),
+    projector,
+    limits.maxWaitMs,
+  );
+  if (!node) return refused('not_found', 'There is no such node.');
+  return ownConversation(system, caller, node.conversation_id, () => work(node));
 }
 
 @QueryHandler(ReplayNode)
