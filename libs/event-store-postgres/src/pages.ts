@@ -1,7 +1,7 @@
 import {
+  parseStored,
   StoreUnavailable,
   type EventFilter,
-  type JsonObject,
   type ReadAllOptions,
   type ReadStreamOptions,
   type StoredEvent,
@@ -191,14 +191,18 @@ function within(place: bigint): string {
 }
 
 function toEvent(row: Row): StoredEvent {
+  const { stream, id, type } = row;
+  const place = { stream, revision: BigInt(row.revision), position: BigInt(row.position), id, type };
   return {
-    stream: row.stream,
-    revision: BigInt(row.revision),
-    position: BigInt(row.position),
-    id: row.id,
-    type: row.type,
-    data: JSON.parse(expandJson(row.data)) as JsonObject,
-    metadata: JSON.parse(expandJson(row.metadata)) as JsonObject,
+    ...place,
+    data: parseStored(
+      () => expandJson(row.data),
+      () => place,
+    ),
+    metadata: parseStored(
+      () => expandJson(row.metadata),
+      () => place,
+    ),
     createdAt: row.created_at,
   };
 }

@@ -25,3 +25,26 @@ export class AppendTooLarge extends Error {
 export class InvalidEvent extends Error {
   override readonly name = 'InvalidEvent';
 }
+
+/** Where an event stands, as far as the store can tell. */
+export interface EventPlace {
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly position: bigint;
+  readonly id: string;
+  readonly type: string;
+}
+
+/** What is stored at this place is no event that anybody appended: its bytes are no JSON object any more. Trying again does not mend it. */
+export class EventUnreadable extends Error {
+  override readonly name = 'EventUnreadable';
+  constructor(
+    readonly place: EventPlace,
+    options?: ErrorOptions,
+  ) {
+    super(
+      `${place.stream} holds at revision ${place.revision} (position ${place.position}) bytes that are no event. Run palimpsest verify.`,
+      options,
+    );
+  }
+}

@@ -2,6 +2,7 @@ export * from './check-append';
 export * from './errors';
 export * from './filter';
 export * from './memory-event-store';
+export * from './parse-stored';
 export * from './port';
 export * from './wake-up';
 export * from './keys/key-ring';

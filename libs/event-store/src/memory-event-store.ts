@@ -6,7 +6,6 @@ import type {
   EventFilter,
   EventStore,
   ExpectedRevision,
-  JsonObject,
   NewEvent,
   Position,
   ReadAllOptions,
@@ -15,6 +14,7 @@ import type {
   SubscribeOptions,
   SubscriptionBatch,
 } from './port';
+import { parseStored } from './parse-stored';
 import { WakeUp } from './wake-up';
 
 /** Events of a subscription's batch, before it is stretched to the end of its last append. */
@@ -149,9 +149,10 @@ function stored(entry: Entry): AppendOutcome {
 
 /** Parsed anew for every reader: nobody can change what is stored, or what another one reads. */
 function toEvent({ rest: _, ...entry }: Entry): StoredEvent {
+  const place = () => entry;
   return {
     ...entry,
-    data: JSON.parse(entry.data) as JsonObject,
-    metadata: JSON.parse(entry.metadata) as JsonObject,
+    data: parseStored(() => entry.data, place),
+    metadata: parseStored(() => entry.metadata, place),
   };
 }
