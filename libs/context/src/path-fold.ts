@@ -32,6 +32,7 @@ export class PathFold {
   private readonly questions = new Map<TurnId, SourcedText>();
   private readonly results = new Map<ToolCallId, ToolResultItem>();
   private readonly rendered: WeakMap<NodeRecord, PathNode>;
+  private characters = 0;
 
   /** `beneath`: what is looked up where this one knows nothing; it is not changed. For events that are not stored yet. */
   constructor(
@@ -46,11 +47,17 @@ export class PathFold {
     return new PathFold(this.readItems, this);
   }
 
+  /** Characters of the texts that are held, about. */
+  get size(): number {
+    return this.characters;
+  }
+
   put(event: OpenedEvent): void {
     const revision = Number(event.revision);
     switch (event.type) {
       case 'TurnQueued':
       case 'TurnStarted':
+        this.characters += event.content.question.length;
         this.questions.set(event.data.turnId, {
           text: event.content.question,
           source: { revision, pointer: '/question' },
@@ -59,6 +66,7 @@ export class PathFold {
       case 'CallRequested': {
         const { nodeId, parent, turnId, kind, provider, round } = event.data;
         const request = event.content as StoredRequest;
+        this.characters += JSON.stringify(request).length;
         const made = { nodeId, parent, turnId, kind, provider, request, first: round === 1 };
         this.nodes.set(nodeId, { ...made, status: 'pending', calls: [], received: null });
         return;
@@ -66,6 +74,7 @@ export class PathFold {
       case 'CallSucceeded': {
         const { nodeId, toolCalls } = event.data;
         const { response } = event.content;
+        this.characters += JSON.stringify(response).length;
         const received = { response, revision, items: this.readItems(response, nodeId, revision) };
         this.amend(nodeId, { status: 'succeeded', received, calls: toolCalls.map((call) => call.toolCallId) });
         return;
@@ -75,6 +84,7 @@ export class PathFold {
         return;
       case 'ToolExecuted': {
         const { toolCallId, isError, synthetic } = event.data;
+        this.characters += event.content.text.length;
         const result = { text: event.content.text, source: { revision, pointer: '/text' } };
         this.results.set(toolCallId, {
           toolCallId,

@@ -10,8 +10,10 @@ export const limits = {
   maxBodyBytes: [4 * MiB, KiB, 64 * MiB],
   /** Bytes of one tool result; beyond: a tool result that says so. */
   maxToolResultBytes: [32 * MiB, KiB, 256 * MiB],
-  /** Bytes of bodies, results and requests that one process holds at once. */
+  /** Bytes of requests that one process has out at models at once; beyond, a call waits. */
   maxBytesInFlight: [256 * MiB, MiB, 64 * KiB * MiB],
+  /** Bytes of conversations that one process keeps in memory between turns; beyond, they are read again. */
+  maxHeldPathBytes: [256 * MiB, MiB, 64 * KiB * MiB],
   /** Turns that run at once in one process; beyond: 429 too_many_turns. */
   maxRunningTurns: [64, 1, 10_000],
   /** The same for one tenant. */
@@ -30,7 +32,7 @@ export const limits = {
   callTimeoutMs: [5 * minute, 100, 60 * minute],
   /** Silence on an open stream of a model after which it counts as dead. */
   callIdleTimeoutMs: [minute, 100, 60 * minute],
-  toolTimeoutMs: [30 * second, 100, 60 * minute],
+  /** How long a tool call waits for a person. */
   approvalTimeoutMs: [day, second, 30 * day],
   /** How often a process renews the leases of the turns that it carries. */
   leaseRenewMs: [3 * second, 20, minute],

@@ -1,5 +1,6 @@
 export * from './assembly';
 export * from './assistants';
+export * from './bytes-in-flight';
 export * from './carries';
 export * from './carry';
 export * from './conversation-writer';

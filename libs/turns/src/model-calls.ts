@@ -4,6 +4,7 @@ import { type ModelProvider, ProviderFailure, type WireAnswer } from '@palimpses
 import type { ReceivedItem } from '@palimpsest/context';
 import type { RequestBody } from './assembly';
 import type { Assistants } from './assistants';
+import type { BytesInFlight } from './bytes-in-flight';
 import type { Carry, TurnWriter } from './carry';
 import type { EngineEvents } from './engine-events';
 import type { TurnFeed } from './turn-feed';
@@ -22,6 +23,9 @@ export interface ModelCallsOptions {
   readonly providerOf: (name: string) => ModelProvider;
   readonly feed: TurnFeed;
   readonly retries: RetryLimits;
+  readonly bytes: BytesInFlight;
+  /** One attempt on the wire, from the first byte to the last. Milliseconds. */
+  readonly timeoutMs: number;
   readonly events: EngineEvents;
   /** The exact bytes of a stored request, for whoever takes a turn over. */
   readonly bodyOf: (conversationId: string, nodeId: NodeId, requestedRevision: bigint) => Promise<RequestBody>;
@@ -50,7 +54,7 @@ export class ModelCalls {
     const body = known ?? (await this.options.bodyOf(conversationId, nodeId, BigInt(requestedAt)));
     for (let attempt = 1; ; attempt += 1) {
       this.options.feed.snapshot(conversationId, nodeId, '');
-      const outcome = await this.attempt(carry, nodeId, body);
+      const outcome = await this.options.bytes.hold(body.bytes.length, () => this.attempt(carry, nodeId, body));
       const failure = outcome instanceof ProviderFailure ? outcome : undefined;
       this.options.events.attempt(carry.turnId, nodeId, body.provider, failure?.reason ?? 'succeeded');
       // Cut short since the turn ended, was taken over or let go: whoever carries it now asks again.
@@ -79,18 +83,22 @@ export class ModelCalls {
   }
 
   private async attempt(carry: Carry, nodeId: NodeId, body: RequestBody): Promise<WireAnswer | ProviderFailure> {
+    const timeout = AbortSignal.timeout(this.options.timeoutMs);
     try {
       return await this.options.providerOf(body.provider).call({
         body: body.bytes,
         sha256: body.sha256,
         path: body.path,
         headers: body.headers,
-        signal: carry.abort.signal,
+        signal: AbortSignal.any([carry.abort.signal, timeout]),
         onText: (delta) => this.options.feed.text(carry.conversation.conversationId, nodeId, delta),
       });
     } catch (error) {
-      if (error instanceof ProviderFailure) return error;
-      throw error;
+      if (!(error instanceof ProviderFailure)) throw error;
+      if (!timeout.aborted || carry.abort.signal.aborted) return error;
+      const { partial } = error.more;
+      const detail = `The model gave no whole answer within ${this.options.timeoutMs} ms.`;
+      return new ProviderFailure('timeout', detail, { retryable: true, ...(partial === undefined ? {} : { partial }) });
     }
   }
 

@@ -31,6 +31,10 @@ export interface PathWanted {
 }
 
 const REQUESTS_HELD = 4;
+/** Of a conversation of which nothing is held yet. */
+const FIXED_BYTES = 4096;
+/** The text, the wire's bytes that are kept of it, and what stands around both. */
+const BYTES_PER_CHARACTER = 4;
 
 /**
  * Context paths. A path is read by one recursive query over the node tree and the events that it names; what the read model has not
@@ -43,10 +47,11 @@ export class Paths {
     private readonly log: ConversationLog,
     private readonly tree: ConversationTree,
     private readonly readItems: ReadItems,
-    /** How many conversations are held. */
-    max: number,
+    /** Bytes of conversations that are held, about. */
+    maxBytes: number,
   ) {
-    this.held = new LRUCache({ max });
+    const sizeCalculation = ({ fold }: HeldPaths) => FIXED_BYTES + BYTES_PER_CHARACTER * fold.size;
+    this.held = new LRUCache({ maxSize: maxBytes, sizeCalculation });
   }
 
   /** Of events that were stored by this process, in order. */
@@ -58,6 +63,7 @@ export class Paths {
       held.fold.put(event);
       held.through = event.revision;
     }
+    this.held.set(conversationId, held);
   }
 
   /** The request of a node that was stored by this process. */

@@ -16,6 +16,7 @@ import { type ToolRegistry, validateArguments } from '@palimpsest/tools';
 import {
   Assembly,
   Assistants,
+  BytesInFlight,
   ConversationIdentities,
   ConversationWriter,
   Leases,
@@ -78,7 +79,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   const identities = new ConversationIdentities(store, codec);
   const identify = (conversationId: string) => identities.find(conversationId);
   const replayer = new Replayer(conversations, tree);
-  const paths = new Paths(conversations, tree, itemsOfResponse, MAX_HELD_CONVERSATIONS);
+  const paths = new Paths(conversations, tree, itemsOfResponse, limits.maxHeldPathBytes);
   const feed = new TurnFeed();
   const leases = new Leases(pool, limits.leaseMs);
   const events = engineEvents(log, metrics);
@@ -104,7 +105,8 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     identify,
   );
   const calls = new ModelCalls({
-    ...{ assistants, providerOf, feed, events, validate: validateArguments },
+    ...{ assistants, providerOf, feed, events, validate: validateArguments, timeoutMs: limits.callTimeoutMs },
+    bytes: new BytesInFlight(limits.maxBytesInFlight),
     retries: {
       maxAttempts: limits.maxCallAttempts,
       firstPauseMs: limits.callRetryMs,
@@ -217,9 +219,6 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     },
   };
 }
-
-/** Conversations whose paths a process holds in memory. */
-const MAX_HELD_CONVERSATIONS = 500;
 
 const versionOf = (type: string): number =>
   type === 'AssistantVersionCreated' ? 1 : newestVersion(type as ConversationEventType);
