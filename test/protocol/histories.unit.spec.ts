@@ -136,7 +136,13 @@ function commandOf(state: ActiveConversation, verdict: Verdict, m: Move, n: numb
     case 'GoOn':
       return { type: kind, carrier: mine, bounds };
     case 'TakeOverTurn':
-      return { type: kind, carrier: token, leaseLapsed: yes, maxTakeovers: 3, bounds };
+      return {
+        type: kind,
+        carrier: token,
+        lapsed: yes ? carrierOf(state.running) : 'another',
+        maxTakeovers: 3,
+        bounds,
+      };
     case 'FailTurn':
       return { type: kind, carrier: mine, reason: 'internal', detail: 'broken' };
     case 'StartConversation':
@@ -214,7 +220,7 @@ function drain(both: Both): void {
       continue;
     }
     for (const toolCallId of openCalls) both.apply({ type: 'ExpireApproval', toolCallId, carrier, bounds });
-    both.apply({ type: 'TakeOverTurn', carrier, leaseLapsed: true, maxTakeovers: 3, bounds });
+    both.apply({ type: 'TakeOverTurn', carrier, lapsed: carrierOf(both.state.running), maxTakeovers: 3, bounds });
     const mine = carrierOf(both.state.running);
     if (!mine) continue;
     const answer = { status: 'succeeded', toolCalls: [], usage, stopReason: 'end', response: null } as const;

@@ -3,6 +3,7 @@ import {
   type ActiveConversation,
   type AnsweredToolCall,
   type Bounds,
+  carrierOf,
   type ConversationCommand,
   decide,
   type Decision,
@@ -105,9 +106,9 @@ export class Rules {
       case 'advance':
         return { type: 'GoOn', carrier, bounds };
       case 'takeOver': {
-        const leaseLapsed = lapsed || this.scenario.ignoreLease === true;
+        const dead = lapsed || this.scenario.ignoreLease === true ? carrierOf(state.running) : null;
         const maxTakeovers = this.scenario.maxTakeovers ?? 3;
-        return { type: 'TakeOverTurn', carrier: token, leaseLapsed, maxTakeovers, bounds };
+        return { type: 'TakeOverTurn', carrier: token, lapsed: dead, maxTakeovers, bounds };
       }
       default:
         throw new Error(`No command for ${asked.kind}.`);

@@ -156,8 +156,8 @@ export interface TakeOverTurn {
   readonly type: 'TakeOverTurn';
   /** A new token. */
   readonly carrier: Carrier;
-  /** Whether the lease of the turn's present carrier has lapsed or is missing. */
-  readonly leaseLapsed: boolean;
+  /** The carrier whose lease was seen to have lapsed or to be missing: by now another one may carry the turn. Null: the turn had none. */
+  readonly lapsed: Carrier | null;
   readonly maxTakeovers: number;
   readonly bounds: Bounds;
 }

@@ -119,8 +119,9 @@ export const cancel = (turnId: string, more: Partial<Command<'CancelTurn'>> = {}
 
 export const switchTo = (nodeId: string): Command<'SwitchBranch'> => ({ type: 'SwitchBranch', nodeId });
 
-export function takeOver(carrier: Carrier, leaseLapsed = true): Command<'TakeOverTurn'> {
-  return { type: 'TakeOverTurn', carrier, leaseLapsed, maxTakeovers: 3, bounds };
+/** `lapsed`: the carrier that was found dead. */
+export function takeOver(carrier: Carrier, lapsed: Carrier | null = CARRIER): Command<'TakeOverTurn'> {
+  return { type: 'TakeOverTurn', carrier, lapsed, maxTakeovers: 3, bounds };
 }
 
 export function decideOn(

@@ -98,14 +98,14 @@ export class Sweep {
       const conversation = await this.options.identify(conversationId);
       if (!conversation) return;
       for (const toolCallId of expired) await this.expire(conversation, work.turnId ?? '', toolCallId);
-      if (orphan && work.turnId) await this.takeOver(conversation, work.turnId);
+      if (orphan && work.turnId) await this.takeOver(conversation, work.turnId, work.carrier);
       if (waiting) await this.startQueued(conversation);
     } catch (error) {
       this.options.events.broken(work.turnId, error);
     }
   }
 
-  private async takeOver(conversation: ConversationIdentity, turnId: string): Promise<void> {
+  private async takeOver(conversation: ConversationIdentity, turnId: string, lapsed: string | null): Promise<void> {
     const { engine, maxTakeovers, writer } = this.options;
     const { state } = await writer.read(conversation.conversationId, conversation.tenantId);
     // A turn that waits for a person has no carrier and needs none.
@@ -114,7 +114,7 @@ export class Sweep {
     const command = {
       type: 'TakeOverTurn',
       carrier,
-      leaseLapsed: true,
+      lapsed,
       maxTakeovers,
       bounds: engine.bounds(),
     } as const;

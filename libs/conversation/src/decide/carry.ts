@@ -14,10 +14,10 @@ export function goOn(state: ActiveConversation, { carrier, bounds }: GoOn): Deci
 
 /** The lease is asked here and nowhere else, and no safety rests on it. */
 export function takeOverTurn(state: ActiveConversation, command: TakeOverTurn): Decision {
-  const { carrier, leaseLapsed, maxTakeovers, bounds } = command;
+  const { carrier, lapsed, maxTakeovers, bounds } = command;
   const turn = state.running;
   if (!turn || turn.phase === 'waiting') return refuse({ code: 'not_running' });
-  if (turn.phase === 'carried' && !leaseLapsed) return refuse({ code: 'carried' });
+  if (turn.phase === 'carried' && turn.carrier !== lapsed) return refuse({ code: 'carried' });
   const draft = new Draft(state);
   if (turn.phase === 'carried' && turn.takeovers >= maxTakeovers) {
     const detail = `The turn was taken over ${turn.takeovers} times without an answer or a result, and is given up.`;

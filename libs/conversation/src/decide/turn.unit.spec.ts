@@ -211,16 +211,21 @@ describe('a takeover', () => {
   });
 
   it('is refused while the carrier lives, and where nothing runs', () => {
-    expect(refusalOf(running(), takeOver('c2', false))).toEqual({ code: 'carried' });
+    expect(refusalOf(running(), takeOver('c2', null))).toEqual({ code: 'carried' });
     expect(refusalOf(conversation(), takeOver('c2'))).toEqual({ code: 'not_running' });
   });
 
+  it('is refused where another carrier has the turn than the one that was found dead', () => {
+    const { state } = play(running(), [takeOver('c2')]);
+    expect(refusalOf(state, takeOver('c3', CARRIER))).toEqual({ code: 'carried' });
+  });
+
   it('gives up after three without an answer or a result between; an answer starts the count anew', () => {
-    const thrice = [takeOver('c2'), takeOver('c3'), takeOver('c4')];
-    const { appends, state } = play(running(), [...thrice, takeOver('c5')]);
+    const thrice = [takeOver('c2'), takeOver('c3', 'c2'), takeOver('c4', 'c3')];
+    const { appends, state } = play(running(), [...thrice, takeOver('c5', 'c4')]);
     expect(typesOf(appends[3] ?? [])).toEqual(['CallFailed', 'TurnFailed', 'HeadMoved']);
     expect(state).toMatchObject({ running: null, head: 't1-1' });
-    const answered = play(running(), [...thrice, aTurn.answers('t1-1', [{}], 'c4'), takeOver('c5')]);
+    const answered = play(running(), [...thrice, aTurn.answers('t1-1', [{}], 'c4'), takeOver('c5', 'c4')]);
     expect(answered.state).toMatchObject({ running: { carrier: 'c5', takeovers: 1 } });
   });
 
