@@ -62,7 +62,8 @@ export class Projector {
     let pause = retryMs;
     while (!this.stopping.signal.aborted) {
       try {
-        await this.follow(() => (pause = retryMs));
+        // Without an error a subscription ends only with this projector or with the store: there is nothing to go on with.
+        return await this.follow(() => (pause = retryMs));
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         onError(error);

@@ -51,7 +51,8 @@ export class LogFollower {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        await this.follow(signal);
+        // Without an error a subscription ends only with this follower or with the store: there is nothing to go on with.
+        return await this.follow(signal);
       } catch (error) {
         if (signal.aborted) return;
         this.options.onError(error);
