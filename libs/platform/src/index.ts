@@ -6,7 +6,7 @@ export * from './embedded-postgres';
 export * from './free-port';
 export * from './ids';
 export * from './installation-key';
-export { limits, type Limits } from './limits';
+export { limits, limitVariable, type Limits } from './limits';
 export * from './logger';
 export * from './migrate';
 export * from './pg';
