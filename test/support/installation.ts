@@ -15,6 +15,9 @@ import { Client } from './client';
 import { createTestDatabase, type TestDatabase } from './database';
 import { toolsFileFor, ToolServer } from './installation-tools';
 
+// Takeovers take a lease, and the machine may be busy.
+jest.setTimeout(60_000);
+
 export type Settings = Readonly<Record<string, string>>;
 
 /** Short, so that a takeover is seen within seconds, and long enough for a busy machine. */
@@ -85,7 +88,7 @@ export class Deployment {
     let open = true;
     const process: InnerProcess = {
       ...{ url: served.url, log: lines, installation },
-      cutOff: () => cutOff(installation.pool),
+      cutOff: () => cutOff(installation),
       close: async () => {
         if (!open) return;
         open = false;
@@ -166,8 +169,8 @@ interface Inside {
   readonly _clients: readonly { readonly connection: { readonly stream: { destroy(error: Error): void } } }[];
 }
 
-/** Every connection breaks at once, and no new one comes about. */
-async function cutOff(pool: Pool): Promise<void> {
+/** Every connection breaks at once, no new one comes about, and nothing waits for one. */
+async function cutOff({ pool, running }: Installation): Promise<void> {
   const lost = Object.assign(new Error('cut off by the test'), { code: 'ECONNRESET' });
   const refuse = (...args: unknown[]): unknown => {
     const callback = args.at(-1);
@@ -177,6 +180,7 @@ async function cutOff(pool: Pool): Promise<void> {
   };
   Object.assign(pool, { connect: refuse, query: refuse });
   for (const { connection } of [...(pool as unknown as Inside)._clients]) connection.stream.destroy(lost);
+  running.system.store.close().catch(() => undefined);
 }
 
 /** One line of a log, parsed. */

@@ -1,0 +1,71 @@
+import { type Client, until } from '../support/client';
+import { unpairedIn } from '../support/client-requests';
+import { Deployment, type InnerProcess } from '../support/installation';
+
+let deployment: Deployment;
+let survivor: InnerProcess;
+let api: Client;
+
+beforeAll(async () => {
+  deployment = await Deployment.open();
+  survivor = await deployment.start();
+  api = await deployment.client(survivor);
+});
+beforeEach(() => deployment.tools.behave());
+afterAll(() => deployment.close());
+
+it('T02: the program is killed between a tool call and its result: the turn is carried on, and no write runs twice', async () => {
+  const victim = await deployment.spawn();
+  const conversationId = await api.conversation(['note', 'lookup']);
+  const held = deployment.tools.hold();
+  const question = '[[sim: call note {"w":1}]] [[sim: call lookup {"r":1}]] [[sim: say carried on]]';
+  const { turnId, frames } = await api.at(victim).begin(conversationId, question);
+  const seen = await frames.until('tool.call');
+  await until(() => deployment.tools.runs.length === 2);
+  await victim.kill('SIGKILL');
+  const reading = frames.rest().catch(() => []);
+  await reading;
+  await expect(api.ask(conversationId, 'hello?')).rejects.toMatchObject({ status: 409, code: 'turn_running' });
+  await until(() => deployment.tools.effectsOf(`${turnId}-1-1`) === 2);
+  held.open();
+
+  // The client goes on where it was, at a process that lives.
+  const resumed = await api.follow(conversationId, turnId, seen.at(-1)?.id);
+  const rest = await resumed.rest();
+  expect(rest.at(-1)).toMatchObject({ event: 'turn.finished', data: { status: 'completed', answer: 'carried on' } });
+  expect(rest.filter(({ event }) => event === 'tool.result').map(({ data }) => data.synthetic)).toEqual([
+    'interrupted',
+    undefined,
+  ]);
+  expect(rest.map(({ id }) => id)).not.toContain(seen.at(-1)?.id);
+  expect(deployment.tools.effectsOf(`${turnId}-1-0`)).toBe(1);
+  expect(unpairedIn((await api.replay(`${turnId}-2`)).body)).toEqual([]);
+  expect(await api.ask(conversationId, '[[sim: say next]]')).toMatchObject({ answer: 'next' });
+});
+
+it('loses nothing that was acknowledged when it is killed at once after the answer, and knows keys from before', async () => {
+  const victim = await deployment.spawn();
+  const conversationId = await api.conversation(['note']);
+  const answered = await api
+    .at(victim)
+    .ask(conversationId, 'keep this [[sim: call note {}]] [[sim: say kept]]', { key: 'kept' });
+  await victim.kill('SIGKILL');
+
+  const again = await api.ask(conversationId, 'keep this [[sim: call note {}]] [[sim: say kept]]', { key: 'kept' });
+  expect(again).toEqual(answered);
+  for (const node of answered.nodes) expect(await api.replay(node)).toMatchObject({ verified: true });
+  expect(deployment.tools.effectsOf(`${answered.turnId}-1-0`)).toBe(1);
+});
+
+it('lets its turns go on elsewhere when it is asked to stop', async () => {
+  const leaving = await deployment.spawn();
+  const conversationId = await api.conversation();
+  const { turnId, frames } = await api
+    .at(leaving)
+    .begin(conversationId, '[[sim: stall ms=2000]] [[sim: say elsewhere]]');
+  await frames.until('round.started');
+  const stopped = leaving.kill('SIGTERM');
+  const turn = await api.ended(conversationId, turnId);
+  await stopped;
+  expect(turn).toMatchObject({ status: 'completed', answer: 'elsewhere' });
+});
