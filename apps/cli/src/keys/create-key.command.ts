@@ -3,7 +3,7 @@ import { loadConfig } from '@palimpsest/platform';
 import { Option, SubCommand } from 'nest-commander';
 import { interruptible } from '../interruptible';
 import { UsageError, Verb } from '../verb';
-import { withInstallationDatabase } from './installation-database';
+import { withInstallationDatabase } from '../installation-database';
 
 type Role = Caller['roles'][number];
 const roles: readonly Role[] = ['tenant', 'operator'];

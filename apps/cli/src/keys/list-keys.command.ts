@@ -3,7 +3,7 @@ import { loadConfig } from '@palimpsest/platform';
 import { Option, SubCommand } from 'nest-commander';
 import { interruptible } from '../interruptible';
 import { Verb } from '../verb';
-import { withInstallationDatabase } from './installation-database';
+import { withInstallationDatabase } from '../installation-database';
 
 @SubCommand({ name: 'list', description: 'Every API key, oldest first. Secrets are kept nowhere and cannot be shown' })
 export class ListKeysCommand extends Verb {

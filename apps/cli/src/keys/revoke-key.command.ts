@@ -3,7 +3,7 @@ import { loadConfig } from '@palimpsest/platform';
 import { SubCommand } from 'nest-commander';
 import { interruptible } from '../interruptible';
 import { UsageError, Verb } from '../verb';
-import { withInstallationDatabase } from './installation-database';
+import { withInstallationDatabase } from '../installation-database';
 
 const keyIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
