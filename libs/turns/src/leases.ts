@@ -15,6 +15,12 @@ create table if not exists ops.leases (
 );
 `;
 
+/**
+ * A lease is seen by all at once, but nobody waits for it to reach the disk: every turn begins with one. Where Postgres dies in between, a
+ * living carry is without its lease and may be taken over, which is safe.
+ */
+const LAX = `with lax as materialized (select set_config('synchronous_commit', 'off', true))`;
+
 export class Leases {
   private address: string | undefined;
 
@@ -42,8 +48,8 @@ export class Leases {
   /** Before the append that names the carrier. */
   async insert(carrier: string, conversationId: string, turnId: string): Promise<void> {
     await this.pool.query(
-      `insert into ops.leases (carrier, conversation_id, turn_id, address, expires_at)
-       values ($1::uuid, $2::uuid, $3::uuid, $4::text, now() + $5::int * interval '1 millisecond')`,
+      `${LAX} insert into ops.leases (carrier, conversation_id, turn_id, address, expires_at)
+       select $1::uuid, $2::uuid, $3::uuid, $4::text, now() + $5::int * interval '1 millisecond' from lax`,
       [carrier, conversationId, turnId, this.address ?? null, this.leaseMs],
     );
   }
@@ -52,14 +58,14 @@ export class Leases {
   async renew(carriers: readonly string[]): Promise<void> {
     if (!carriers.length) return;
     await this.pool.query(
-      `update ops.leases set expires_at = now() + $2::int * interval '1 millisecond' where carrier = any($1::uuid[])`,
+      `${LAX} update ops.leases set expires_at = now() + $2::int * interval '1 millisecond' from lax where carrier = any($1::uuid[])`,
       [carriers, this.leaseMs],
     );
   }
 
   async delete(carriers: readonly string[]): Promise<void> {
     if (!carriers.length) return;
-    await this.pool.query(`delete from ops.leases where carrier = any($1::uuid[])`, [carriers]);
+    await this.pool.query(`${LAX} delete from ops.leases using lax where carrier = any($1::uuid[])`, [carriers]);
   }
 
   /** Those among these whose lease lives. */
