@@ -66,7 +66,7 @@ export class Deployment {
   static async open(settings: Settings = {}): Promise<Deployment> {
     const [database, model, tools] = await Promise.all([
       createTestDatabase(),
-      startSimulatedModel({ capture: true }),
+      startSimulatedModel({ capture: true, contextCap: 2_000_000 }),
       ToolServer.start(),
     ]);
     const log = createLogger('silent');
