@@ -6,11 +6,14 @@ import type { PostgresEventStoreLimits } from './limits';
 
 /**
  * Tells readers that the log has grown: at once for appends of this process, by LISTEN for those of others, and at least every `pollMs`,
- * since a notification may be lost with its connection. It never says what was appended: readers ask the log.
+ * since a notification may be lost with its connection. It never says what was appended: readers ask the log. How far the log reaches it
+ * says of this process's own appends alone, whose answers it has; anybody could send a notification.
  */
 export class News {
   private readonly wakeUp = new WakeUp();
-  private last = -1n;
+  private own = -1n;
+  private heard = -1n;
+  private reasons = 0;
   private listening: Promise<void> | undefined;
   private poll: NodeJS.Timeout | undefined;
   private readers = 0;
@@ -27,7 +30,7 @@ export class News {
   join(): void {
     this.readers++;
     this.listening ??= this.listen();
-    this.poll ??= setInterval(() => this.wakeUp.wake(), this.limits.pollMs).unref();
+    this.poll ??= setInterval(() => this.doubt(), this.limits.pollMs).unref();
   }
 
   leave(): void {
@@ -41,10 +44,20 @@ export class News {
     return this.wakeUp.next();
   }
 
-  /** What an own append and its notification both tell wakes readers once. */
+  /** The log reaches at least this far. */
+  get committed(): bigint {
+    return this.own;
+  }
+
+  /** Grows whenever others may have appended: then only the log knows where it ends. */
+  get doubts(): number {
+    return this.reasons;
+  }
+
+  /** An append of this process was committed. */
   tell(position: bigint): void {
-    if (position <= this.last) return;
-    this.last = position;
+    if (position <= this.own) return;
+    this.own = position;
     this.wakeUp.wake();
   }
 
@@ -55,6 +68,18 @@ export class News {
   async close(): Promise<void> {
     clearInterval(this.poll);
     await this.listening;
+  }
+
+  private doubt(): void {
+    this.reasons += 1;
+    this.wakeUp.wake();
+  }
+
+  /** What an own append and its notification both tell wakes readers once. */
+  private hear(position: bigint): void {
+    if (position <= this.own || position <= this.heard) return;
+    this.heard = position;
+    this.doubt();
   }
 
   private async listen(): Promise<void> {
@@ -78,10 +103,10 @@ export class News {
     client.on('error', end).on('end', end);
     this.stopped.addEventListener('abort', end);
     try {
-      client.on('notification', ({ payload }) => this.tell(BigInt(payload ?? -1)));
+      client.on('notification', ({ payload }) => this.hear(BigInt(payload ?? -1)));
       await client.query('listen event_log');
       // What was appended before the server listened for us was not told.
-      this.wakeUp.wake();
+      this.doubt();
       if (!this.stopped.aborted) await ended;
     } finally {
       this.stopped.removeEventListener('abort', end);

@@ -22,6 +22,12 @@ import { News } from './news';
 import { Pages } from './pages';
 import { eventLogSchema, MIGRATE_LOCK } from './schema';
 
+/** What a subscription finds behind a position, and the end of the log that it goes by. */
+interface Look {
+  readonly batch: SubscriptionBatch;
+  readonly end: Position;
+}
+
 /**
  * The event log in Postgres. It keeps one connection of the pool for appends and, once somebody subscribes, one that listens; reads take
  * theirs for a page at a time. The pool stays the caller's: close the store first, then end the pool. Several processes may use one log.
@@ -67,18 +73,24 @@ export class PostgresEventStore implements EventStore {
     this.news.join();
     try {
       let position = options.after ?? -1n;
-      let first = true;
-      while (!over.aborted) {
+      let end = -1n;
+      let doubts = -1;
+      for (let first = true; !over.aborted; first = false) {
         const news = this.news.next();
-        const batch = await this.patientBatchAfter(position, options, over);
-        if (over.aborted || !batch) return;
-        if (first || batch.position > position) {
-          first = false;
-          position = batch.position;
-          yield batch;
-        } else {
+        // In doubt the log is asked where it ends. Else it is known: what this process appended, and what is left of the last look.
+        if (doubts === this.news.doubts && end < this.news.committed) end = this.news.committed;
+        const known = doubts === this.news.doubts ? end : undefined;
+        doubts = this.news.doubts;
+        const look =
+          known === undefined || known > position ? await this.patientLook(position, known, options, over) : undefined;
+        if (over.aborted) return;
+        if (look) end = look.end;
+        if (!look || (look.batch.position === position && !first)) {
           await news;
+          continue;
         }
+        position = look.batch.position;
+        yield look.batch;
       }
     } finally {
       this.news.leave();
@@ -99,14 +111,15 @@ export class PostgresEventStore implements EventStore {
   }
 
   /** Tries for as long as it takes; undefined when the subscription is over. */
-  private async patientBatchAfter(
+  private async patientLook(
     after: Position,
+    end: Position | undefined,
     options: SubscribeOptions,
     over: AbortSignal,
-  ): Promise<SubscriptionBatch | undefined> {
+  ): Promise<Look | undefined> {
     for (let failures = 0; !over.aborted; failures++) {
       try {
-        return await this.batchAfter(after, options);
+        return await this.look(after, end ?? (await this.pages.lastPosition()), options);
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
         await pause(backoffMs(failures), over);
@@ -116,17 +129,16 @@ export class PostgresEventStore implements EventStore {
   }
 
   /**
-   * The end is asked for first: what the filter keeps back up to there is known not to come any more, whatever is appended meanwhile. An
+   * The end is known first: what the filter keeps back up to there is known not to come any more, whatever is appended meanwhile. An
    * append that the page cuts in two is read to its end.
    */
-  private async batchAfter(after: Position, { filter }: SubscribeOptions): Promise<SubscriptionBatch> {
-    const last = await this.pages.lastPosition();
-    if (last <= after) return { events: [], position: after, caughtUp: true };
-    const page = await this.pages.after(after, { filter, upTo: last });
-    if (!page.more || !page.end) return { events: page.events, position: last, caughtUp: true };
+  private async look(after: Position, end: Position, { filter }: SubscribeOptions): Promise<Look> {
+    if (end <= after) return { batch: { events: [], position: after, caughtUp: true }, end };
+    const page = await this.pages.after(after, { filter, upTo: end });
+    if (!page.more || !page.end) return { batch: { events: page.events, position: end, caughtUp: true }, end };
     const position = page.end.position + BigInt(page.end.rest);
     const tail = page.end.rest > 0 ? await this.restOf(page.end.position, position, filter) : [];
-    return { events: [...page.events, ...tail], position, caughtUp: position === last };
+    return { batch: { events: [...page.events, ...tail], position, caughtUp: position === end }, end };
   }
 
   private async restOf(after: Position, upTo: Position, filter: SubscribeOptions['filter']): Promise<StoredEvent[]> {
