@@ -1,14 +1,6 @@
 import { Body, Controller, Get, Param, Post, Put, Query } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
-import {
-  ApiBearerAuth,
-  ApiBody,
-  ApiCreatedResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiQuery,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import {
   GetConversation,
   GetTranscript,
@@ -17,7 +9,6 @@ import {
   ListConversations,
   StartConversation,
   SwitchBranch,
-  type AtLeast,
   type Caller,
   type ConversationView,
   type HeadView,
@@ -28,13 +19,13 @@ import {
   type UsageView,
 } from '@palimpsest/application';
 import { existing, idOf } from '../http/ids';
-import { given } from '../http/json';
-import { ApiIdempotencyKey, ApiMinRevision, ApiProblems, whileWriting } from '../http/openapi';
+import { AtLeastQuery, atLeast } from '../http/at-least';
+import { bigintOf, given } from '../http/json';
+import { ApiIdempotencyKey, ApiMinRevision, ApiPage, ApiProblems, whileWriting } from '../http/openapi';
 import { valueOf } from '../http/problem';
 import { CurrentCaller, CurrentIdempotency } from '../http/request';
 import { bodyOf, queryOf } from '../http/validate';
 import {
-  AtLeastQuery,
   ConversationBody,
   ConversationPageBody,
   ConversationUsageBody,
@@ -74,9 +65,7 @@ export class ConversationsController {
 
   @Get()
   @ApiOperation({ summary: 'The conversations, newest first' })
-  @ApiQuery({ name: 'limit', required: false, schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 } })
-  @ApiQuery({ name: 'cursor', required: false, schema: { type: 'string' }, description: '`next` of the page before' })
-  @ApiQuery({ name: 'minPosition', required: false, schema: { type: 'string', pattern: '^\\d{1,18}$' } })
+  @ApiPage()
   @ApiOkResponse({ type: ConversationPageBody })
   @ApiProblems('behind')
   async listConversations(
@@ -155,8 +144,3 @@ export class ConversationsController {
     return valueOf(await this.commands.execute(new SwitchBranch(caller, idempotency, id, nodeId)));
   }
 }
-
-const bigintOf = (decimal: string | undefined): bigint | undefined =>
-  decimal === undefined ? undefined : BigInt(decimal);
-
-const atLeast = ({ minRevision }: AtLeastQuery): AtLeast => given({ minRevision: bigintOf(minRevision) });

@@ -51,12 +51,6 @@ export class MoveHeadBody {
   readonly nodeId!: string;
 }
 
-export class AtLeastQuery {
-  @Optional()
-  @IsDecimal()
-  readonly minRevision?: string;
-}
-
 export class PageQuery {
   @Optional()
   @Matches(/^(?:[1-9]\d?|1\d\d|200)$/, { message: '$property must be a number from 1 to 200' })

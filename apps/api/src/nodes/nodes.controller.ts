@@ -1,13 +1,15 @@
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import { GetNode, ReplayNode, type Caller, type NodeView, type ReplayView } from '@palimpsest/application';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AtLeastQuery, atLeast } from '../http/at-least';
 import { preferred } from '../http/accept';
 import { idOf } from '../http/ids';
 import { ApiProblems } from '../http/openapi';
 import { valueOf } from '../http/problem';
 import { CurrentCaller } from '../http/request';
+import { queryOf } from '../http/validate';
 import { NodeBody, ReplayBody } from './nodes.dto';
 
 const replayTypes = ['application/json', 'application/octet-stream'] as const;
@@ -22,8 +24,12 @@ export class NodesController {
   @ApiOperation({ summary: 'One model call: what it sent and what it received' })
   @ApiOkResponse({ type: NodeBody })
   @ApiProblems('not_found', 'behind', 'sealed')
-  async getNode(@CurrentCaller() caller: Caller, @Param('id', idOf('node')) id: string): Promise<NodeView> {
-    return valueOf(await this.queries.execute(new GetNode(caller, id)));
+  async getNode(
+    @CurrentCaller() caller: Caller,
+    @Param('id', idOf('node')) id: string,
+    @Query(queryOf(AtLeastQuery)) query: AtLeastQuery,
+  ): Promise<NodeView> {
+    return valueOf(await this.queries.execute(new GetNode(caller, id, atLeast(query))));
   }
 
   @Get(':id/replay')
@@ -40,11 +46,12 @@ export class NodesController {
   async replayNode(
     @CurrentCaller() caller: Caller,
     @Param('id', idOf('node')) id: string,
+    @Query(queryOf(AtLeastQuery)) query: AtLeastQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const type = preferred(request.headers.accept, replayTypes);
-    const replay = valueOf(await this.queries.execute(new ReplayNode(caller, id)));
+    const replay = valueOf(await this.queries.execute(new ReplayNode(caller, id, atLeast(query))));
     void reply.header('vary', 'accept');
     await (type === 'application/json' ? reply.send(asJson(replay)) : reply.type(type).send(rawBytes(replay)));
   }

@@ -6,36 +6,48 @@ import type { NodeRow } from '@palimpsest/read-models';
 import type { Caller } from '../caller/caller';
 import { treeNodeView } from '../conversations/tree-node-view';
 import { answer, type Answer, refused } from '../refusal';
-import { ownConversation } from '../system/guard';
+import type { AtLeast } from '../conversations/conversation.queries';
+import { ownConversation, upTo } from '../system/guard';
 import { System } from '../system/system';
 import { whenKnown } from '../system/when-known';
 import type { ItemView, NodeView, ReplayView } from '../views';
 import { GetNode, ReplayNode } from './node.queries';
+
+const noSuchNode = refused('not_found', 'There is no such node.');
 
 /** A node of the caller's own; one that the tree does not know yet is waited for until it has reached the log's end as of now. */
 async function ownNode<T>(
   system: System,
   caller: Caller,
   nodeId: string,
+  { minRevision }: AtLeast,
   work: (node: NodeRow) => Promise<Answer<T>>,
 ): Promise<Answer<T>> {
   const { tree, store, projector, limits } = system;
-  const node = await whenKnown(
+  const known = await whenKnown(
     async () => tree.node(nodeId),
     async () => store.lastPosition(),
     projector,
     limits.maxWaitMs,
   );
-  if (!node) return refused('not_found', 'There is no such node.');
-  return ownConversation(system, caller, node.conversation_id, () => work(node));
+  if (known === 'absent') return noSuchNode;
+  if (known === 'late')
+    return refused('behind', 'The read model is behind the log, and may not know the node yet. Ask again in a moment.');
+  const { conversation_id } = known.found;
+  return ownConversation(system, caller, conversation_id, () =>
+    upTo(system, conversation_id, minRevision, async () => {
+      const node = minRevision === undefined ? known.found : await tree.node(nodeId);
+      return node ? work(node) : noSuchNode;
+    }),
+  );
 }
 
 @QueryHandler(ReplayNode)
 export class ReplayNodeHandler implements IQueryHandler<ReplayNode> {
   constructor(private readonly system: System) {}
 
-  async execute({ caller, nodeId }: ReplayNode): Promise<Answer<ReplayView>> {
-    return ownNode(this.system, caller, nodeId, async (node) =>
+  async execute({ caller, nodeId, atLeast }: ReplayNode): Promise<Answer<ReplayView>> {
+    return ownNode(this.system, caller, nodeId, atLeast, async (node) =>
       answer(await this.system.replayer.replay(node.conversation_id, node.node_id, node.requested_revision)),
     );
   }
@@ -45,8 +57,8 @@ export class ReplayNodeHandler implements IQueryHandler<ReplayNode> {
 export class GetNodeHandler implements IQueryHandler<GetNode> {
   constructor(private readonly system: System) {}
 
-  async execute({ caller, nodeId }: GetNode): Promise<Answer<NodeView>> {
-    return ownNode(this.system, caller, nodeId, async (row) => {
+  async execute({ caller, nodeId, atLeast }: GetNode): Promise<Answer<NodeView>> {
+    return ownNode(this.system, caller, nodeId, atLeast, async (row) => {
       const { path } = await this.system.tree.path(row.conversation_id, nodeId);
       const last = path.slice(-2);
       const revisions = last.flatMap((place) => [

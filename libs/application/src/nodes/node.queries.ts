@@ -1,5 +1,6 @@
 import { Query } from '@nestjs/cqrs';
 import type { Caller } from '../caller/caller';
+import type { AtLeast } from '../conversations/conversation.queries';
 import type { Answer } from '../refusal';
 import type { NodeView, ReplayView } from '../views';
 
@@ -7,6 +8,7 @@ export class GetNode extends Query<Answer<NodeView>> {
   constructor(
     readonly caller: Caller,
     readonly nodeId: string,
+    readonly atLeast: AtLeast = {},
   ) {
     super();
   }
@@ -17,6 +19,7 @@ export class ReplayNode extends Query<Answer<ReplayView>> {
   constructor(
     readonly caller: Caller,
     readonly nodeId: string,
+    readonly atLeast: AtLeast = {},
   ) {
     super();
   }
