@@ -31,15 +31,18 @@ async function main(): Promise<void> {
   }
 }
 
+/** npm passes a Ctrl-C on to a process that the terminal has told already: two signals within this time are one wish. Milliseconds. */
+const ONE_WISH_MS = 1_000;
+
 /** A second signal ends the process at once; nothing that was acknowledged is lost by it. */
 function endingOfThisProcess(): { readonly ending: Promise<Ending>; readonly lose: (error: Error) => void } {
   let lose: (error: Error) => void = () => undefined;
   const ending = new Promise<Ending>((resolve) => {
     lose = (lost) => resolve({ lost });
-    let asked = false;
+    let askedAt: number | undefined;
     const ask = (signal: NodeJS.Signals) => {
-      if (asked) process.exit(130);
-      asked = true;
+      if (askedAt !== undefined && performance.now() - askedAt > ONE_WISH_MS) process.exit(130);
+      askedAt ??= performance.now();
       resolve({ signal });
     };
     process.on('SIGINT', ask);
