@@ -38,6 +38,8 @@ export async function openDatabase(
     return { pool, embedded, close };
   } catch (error) {
     await close().catch(() => undefined);
-    throw error;
+    if (embedded) throw error;
+    const reason = error instanceof Error ? error.message || (error as NodeJS.ErrnoException).code : String(error);
+    throw new Error(`The Postgres of DATABASE_URL cannot be used: ${reason}.`, { cause: error });
   }
 }
