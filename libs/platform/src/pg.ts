@@ -50,7 +50,10 @@ export function createPool(options: PoolOptions): Pool {
     types: { getTypeParser },
   });
   // Without a listener a connection that breaks while idle would end the process.
-  pool.on('error', (err) => options.log.warn({ err }, 'an idle connection to Postgres broke'));
+  pool.on('error', (err) => {
+    // At the end the server may be gone before the last connection has said goodbye.
+    if (!pool.ending) options.log.warn({ err }, 'an idle connection to Postgres broke');
+  });
   return pool;
 }
 
