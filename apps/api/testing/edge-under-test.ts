@@ -17,6 +17,7 @@ import {
   GetTree,
   GetTurn,
   GetUsage,
+  ListApprovals,
   ListConversations,
   Metrics,
   refused,
@@ -131,6 +132,7 @@ const queries = [
   GetTree,
   GetTurn,
   GetUsage,
+  ListApprovals,
   ListConversations,
   ReplayNode,
 ];

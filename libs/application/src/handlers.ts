@@ -1,3 +1,4 @@
+import { ListApprovalsHandler } from './approvals/approval-queries.handlers';
 import { CreateAssistantVersionHandler } from './assistants/create-assistant-version.handler';
 import {
   GetConversationHandler,
@@ -35,6 +36,7 @@ export const handlers = [
   FollowRunningTextHandler,
   GetConversationHandler,
   ListConversationsHandler,
+  ListApprovalsHandler,
   GetTreeHandler,
   GetTranscriptHandler,
   GetUsageHandler,

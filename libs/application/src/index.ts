@@ -1,4 +1,5 @@
 export * from './api-keys';
+export * from './approvals/approval.queries';
 export * from './assistants/create-assistant-version.command';
 export * from './caller/caller';
 export * from './conversations/conversation.queries';

@@ -109,6 +109,22 @@ export interface Page<T> {
   readonly next: string | null;
 }
 
+/** A tool call that waits for a person. */
+export interface ApprovalView {
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly nodeId: string;
+  readonly toolCallId: string;
+  readonly tool: string;
+  readonly effect: 'read' | 'write';
+  /** The model's own JSON, byte for byte: what will run. */
+  readonly arguments: string;
+  /** What a decision names. */
+  readonly argumentsDigest: string;
+  readonly expiresAt: string;
+  readonly requestedPosition: bigint;
+}
+
 /** One frame of a turn's stream. `id` is `<revision>.<n>`; frames of running text have none. */
 export interface TurnFrame {
   readonly id?: string;

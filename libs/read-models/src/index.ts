@@ -1,3 +1,6 @@
+export * from './approvals/projection';
+export * from './approvals/queries';
+export * from './approvals/schema';
 export * from './conversation-log';
 export * from './conversation-tree/projection';
 export * from './conversation-tree/queries';

@@ -12,6 +12,10 @@ export function toJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? part.toString() : part));
 }
 
+/** A revision or a position, as a query string has it. */
+export const bigintOf = (decimal: string | undefined): bigint | undefined =>
+  decimal === undefined ? undefined : BigInt(decimal);
+
 /** The object without its undefined fields, for contracts where left out and undefined differ. */
 export function given<T extends object>(fields: T): Given<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;

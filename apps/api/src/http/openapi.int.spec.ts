@@ -43,6 +43,7 @@ describe('the description', () => {
         'GET /healthz',
         'GET /metrics',
         'GET /readyz',
+        'GET /v1/approvals',
         'GET /v1/conversations',
         'GET /v1/conversations/{id}',
         'GET /v1/conversations/{id}/transcript',

@@ -72,6 +72,23 @@ export const ApiMinRevision = (): MethodDecorator =>
     schema: { type: 'string', pattern: '^\\d{1,18}$' },
   });
 
+export const ApiPage = (): MethodDecorator =>
+  applyDecorators(
+    ApiQuery({ name: 'limit', required: false, schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 } }),
+    ApiQuery({
+      name: 'cursor',
+      required: false,
+      schema: { type: 'string' },
+      description: '`next` of the page before',
+    }),
+    ApiQuery({
+      name: 'minPosition',
+      required: false,
+      description: 'Waits, bounded, until the read model has reached this position; else 503 `behind`.',
+      schema: { type: 'string', pattern: '^\\d{1,18}$' },
+    }),
+  );
+
 /** A revision or a position: bigint inside, a decimal string in JSON. */
 export const ApiDecimal = (): PropertyDecorator => ApiProperty({ type: 'string', pattern: '^\\d+$', example: '17' });
 

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { TurnStatus, TurnView } from '@palimpsest/application';
+import type { ApprovalView, Page, TurnStatus, TurnView } from '@palimpsest/application';
 import { IsIn, IsInt, Matches, Max, Min } from 'class-validator';
 import type { Json } from '../http/json';
 import { ApiDecimal, ApiId } from '../http/openapi';
@@ -40,6 +40,24 @@ export class DecideBody {
   @ApiProperty({ description: 'Of the arguments that the person saw' })
   @IsName(200)
   readonly argumentsDigest!: string;
+}
+
+export class ApprovalBody implements Json<ApprovalView> {
+  @ApiId() readonly conversationId!: string;
+  @ApiId() readonly turnId!: string;
+  @ApiId() readonly nodeId!: string;
+  @ApiId() readonly toolCallId!: string;
+  @ApiProperty() readonly tool!: string;
+  @ApiProperty({ enum: ['read', 'write'] }) readonly effect!: 'read' | 'write';
+  @ApiProperty({ description: 'JSON text, as the model wrote it: what will run' }) readonly arguments!: string;
+  @ApiProperty({ description: 'What a decision names' }) readonly argumentsDigest!: string;
+  @ApiProperty({ format: 'date-time' }) readonly expiresAt!: string;
+  @ApiDecimal() readonly requestedPosition!: string;
+}
+
+export class ApprovalPageBody implements Json<Page<ApprovalView>> {
+  @ApiProperty({ type: [ApprovalBody] }) readonly items!: ApprovalBody[];
+  @ApiProperty({ type: 'string', nullable: true, description: 'The next page’s cursor' }) readonly next!: string | null;
 }
 
 const eventId = /^\d{1,18}\.\d{1,9}$/;

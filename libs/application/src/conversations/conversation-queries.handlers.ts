@@ -1,7 +1,7 @@
 import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import type { ConversationRow } from '@palimpsest/read-models';
 import { answer, type Answer, refused } from '../refusal';
-import { ownConversation, upTo } from '../system/guard';
+import { ownConversation, pageStart, upTo, upToPosition } from '../system/guard';
 import { System } from '../system/system';
 import type { ConversationView, Page, TranscriptView, TreeView, UsageView } from '../views';
 import { GetConversation, GetTranscript, GetTree, GetUsage, ListConversations } from './conversation.queries';
@@ -44,29 +44,16 @@ export class ListConversationsHandler implements IQueryHandler<ListConversations
 
   async execute({ caller, page }: ListConversations): Promise<Answer<Page<ConversationView>>> {
     const { limit, cursor, minPosition } = page;
-    if (cursor !== undefined && !/^\d{1,18}$/.test(cursor))
-      return refused('validation_failed', 'The cursor is not one that a list gave.');
-    const until = performance.now() + this.system.limits.maxWaitMs;
-    while (minPosition !== undefined && this.system.projector.position < minPosition) {
-      const left = until - performance.now();
-      const { position } = this.system.projector;
-      if (left <= 0)
-        return refused('behind', 'The read model has not reached that position yet. Ask again in a moment.', {
-          position,
-          minPosition,
-        });
-      await this.system.projector.moved(Math.min(left, 100));
-    }
-    const rows = await this.system.tree.conversations(
-      caller.tenantId,
-      limit + 1,
-      cursor === undefined ? undefined : BigInt(cursor),
-    );
-    const items = rows.slice(0, limit);
-    const last = items.at(-1);
-    return answer({
-      items: items.map(conversationView),
-      next: rows.length > limit && last ? String(last.started_position) : null,
+    const start = pageStart(cursor);
+    if (!start) return refused('validation_failed', 'The cursor is not one that a list gave.');
+    return upToPosition(this.system, this.system.projector, minPosition, async () => {
+      const rows = await this.system.tree.conversations(caller.tenantId, limit + 1, start.after);
+      const items = rows.slice(0, limit);
+      const last = items.at(-1);
+      return answer({
+        items: items.map(conversationView),
+        next: rows.length > limit && last ? String(last.started_position) : null,
+      });
     });
   }
 }

@@ -11,7 +11,15 @@ import {
 } from '@palimpsest/event-store';
 import { type Limits, type Logger, type Pool, randomIds, systemClock } from '@palimpsest/platform';
 import { itemsOfResponse, type ModelProvider } from '@palimpsest/providers';
-import { ConversationLog, ConversationTree, conversationTree, Projector } from '@palimpsest/read-models';
+import {
+  Approvals,
+  approvals,
+  ConversationLog,
+  ConversationTree,
+  conversationTree,
+  type Projection,
+  Projector,
+} from '@palimpsest/read-models';
 import { type ToolRegistry, validateArguments } from '@palimpsest/tools';
 import {
   Assembly,
@@ -155,13 +163,15 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
       leaseMs: limits.leaseMs,
     },
   });
-  const projector = new Projector({
-    pool,
-    store,
-    projection: conversationTree,
-    writes: options.projects ?? true,
-    onError: (err) => log.error({ err, projection: conversationTree.name }, 'a projection failed and tries again'),
-  });
+  const projectorOf = (projection: Projection) =>
+    new Projector({
+      ...{ pool, store, projection },
+      writes: options.projects ?? true,
+      onError: (err) => log.error({ err, projection: projection.name }, 'a projection failed and tries again'),
+    });
+  const projector = projectorOf(conversationTree);
+  const inbox = { approvals: new Approvals(pool), projector: projectorOf(approvals) };
+  const projectors = [projector, inbox.projector];
   const assistantWriter = new AssistantWriter(store, codec);
   const subjectSalt = await saltOf(pool, PALIMPSEST_SALT);
   const internalToken = internalTokenOf(options.installationKeys[0]);
@@ -180,6 +190,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
       keys,
       tree,
       projector,
+      inbox,
       assistants,
       assistantWriter,
       identities,
@@ -203,7 +214,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     system,
     async start() {
       if (options.alone) await leases.deleteAll();
-      projector.start();
+      for (const each of projectors) each.start();
       await follower.begin(await tree.unfinished());
       sweep.start();
     },
@@ -212,7 +223,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     async stop() {
       await sweep.stop();
       await follower.stop();
-      await projector.stop();
+      await Promise.all(projectors.map((each) => each.stop()));
       await writer.close();
       await assistantWriter.close();
       await store.close();

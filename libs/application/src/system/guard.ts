@@ -1,4 +1,6 @@
+import type { ConversationState } from '@palimpsest/conversation';
 import { KeyLost, OutcomeUnknown, Sealed } from '@palimpsest/event-store';
+import type { Projector } from '@palimpsest/read-models';
 import type { ConversationIdentity } from '@palimpsest/turns';
 import { validate as isUuid } from 'uuid';
 import type { Caller } from '../caller/caller';
@@ -43,7 +45,10 @@ export async function ownConversation<T>(
   });
 }
 
-/** Where a turn was queued or started, from the decider's own state; the log holds it from there on. */
+/**
+ * Where a turn was queued or started, from the decider's own state; the log holds it from there on. A turn that memory knows is there; that
+ * there is none takes a fresh read (PROTOCOL A1).
+ */
 export async function ownTurn<T>(
   system: System,
   caller: Caller,
@@ -52,10 +57,43 @@ export async function ownTurn<T>(
   work: (conversation: ConversationIdentity, start: bigint) => Promise<Answer<T>>,
 ): Promise<Answer<T>> {
   return ownConversation(system, caller, conversationId, async (conversation) => {
-    const { state } = await system.writer.read(conversation.conversationId, conversation.tenantId);
-    const turn = state.status === 'active' ? state.turns.get(turnId) : undefined;
-    return turn ? work(conversation, BigInt(turn.addedAt)) : notFound('turn');
+    const { tenantId } = conversation;
+    const added =
+      addedAt(system.writer.known(conversation.conversationId), turnId) ??
+      addedAt((await system.writer.read(conversation.conversationId, tenantId)).state, turnId);
+    return added === undefined ? notFound('turn') : work(conversation, BigInt(added));
   });
+}
+
+/** Waits, bounded, until a read model has reached this position of the log. */
+export async function upToPosition<T>(
+  { limits }: System,
+  projector: Projector,
+  minPosition: bigint | undefined,
+  work: () => Promise<Answer<T>>,
+): Promise<Answer<T>> {
+  const until = performance.now() + limits.maxWaitMs;
+  while (minPosition !== undefined && projector.position < minPosition) {
+    const left = until - performance.now();
+    const { position } = projector;
+    if (left <= 0)
+      return refused('behind', 'The read model has not reached that position yet. Ask again in a moment.', {
+        position,
+        minPosition,
+      });
+    await projector.moved(Math.min(left, 100));
+  }
+  return work();
+}
+
+/** Where a page goes on: the `next` of the page before. Undefined: no list gave this. */
+export const pageStart = (cursor: string | undefined): { readonly after: bigint | undefined } | undefined =>
+  cursor === undefined || /^\d{1,18}$/.test(cursor)
+    ? { after: cursor === undefined ? undefined : BigInt(cursor) }
+    : undefined;
+
+function addedAt(state: ConversationState | undefined, turnId: string): number | undefined {
+  return state?.status === 'active' ? state.turns.get(turnId)?.addedAt : undefined;
 }
 
 /** Waits, bounded, until the read model has this revision of the conversation. */

@@ -1,6 +1,6 @@
 import { keysSchema, snapshotsSchema } from '@palimpsest/event-store';
 import type { Migration } from '@palimpsest/platform';
-import { conversationTreeSchema } from '@palimpsest/read-models';
+import { approvalsSchema, conversationTreeSchema } from '@palimpsest/read-models';
 import { leasesSchema } from '@palimpsest/turns';
 import { apiKeysSchema } from '../api-keys';
 import { saltsSchema } from './salt';
@@ -13,4 +13,5 @@ export const migrations: readonly Migration[] = [
   { name: 'ops/004-leases', sql: leasesSchema },
   { name: 'read/001-snapshots', sql: snapshotsSchema },
   { name: 'read/002-conversation-tree', sql: conversationTreeSchema },
+  { name: 'read/003-approvals', sql: approvalsSchema },
 ];

@@ -2,7 +2,7 @@ import type { EventCodec, EventStore, KeyRing } from '@palimpsest/event-store';
 import type { Replayer } from '@palimpsest/audit';
 import type { ModelChoice } from '@palimpsest/assistant';
 import type { Limits } from '@palimpsest/platform';
-import type { ConversationLog, ConversationTree, Projector } from '@palimpsest/read-models';
+import type { Approvals, ConversationLog, ConversationTree, Projector } from '@palimpsest/read-models';
 import type { ToolRegistry } from '@palimpsest/tools';
 import type { Assistants, ConversationIdentities, ConversationWriter, TurnEngine, TurnFeed } from '@palimpsest/turns';
 import type { AssistantWriter } from '../assistants/assistant-writer';
@@ -15,7 +15,10 @@ export abstract class System {
   abstract readonly keys: KeyRing;
   abstract readonly log: ConversationLog;
   abstract readonly tree: ConversationTree;
+  /** Of the tree. */
   abstract readonly projector: Projector;
+  /** What waits for a person, and how far that is known. */
+  abstract readonly inbox: { readonly approvals: Approvals; readonly projector: Projector };
   abstract readonly assistants: Assistants;
   abstract readonly assistantWriter: AssistantWriter;
   abstract readonly identities: ConversationIdentities;
