@@ -62,8 +62,7 @@ export class Projector {
     let pause = retryMs;
     while (!this.stopping.signal.aborted) {
       try {
-        // Without an error a subscription ends only with this projector or with the store: there is nothing to go on with.
-        return await this.follow(() => (pause = retryMs));
+        if (await this.follow(() => (pause = retryMs))) return;
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         onError(error);
@@ -73,14 +72,19 @@ export class Projector {
     }
   }
 
-  private async follow(onProgress: () => void): Promise<void> {
+  /** True where there is nothing to go on with: without an error a subscription ends with this projector, with the store, or with the lock. */
+  private async follow(onProgress: () => void): Promise<boolean> {
     const { pool, projection, writes = true, standbyMs = 250 } = this.options;
     const lock = writes ? await takeProjectionLock(pool, projection.name, projection.version) : undefined;
     this.arrive(await this.checkpoint());
     onProgress();
-    if (!lock) return this.sleep(standbyMs);
+    if (!lock) {
+      await this.sleep(standbyMs);
+      return false;
+    }
     try {
       await this.writeOn(AbortSignal.any([this.stopping.signal, lock.signal]), onProgress);
+      return !lock.signal.aborted;
     } finally {
       lock.release();
     }
