@@ -14,6 +14,8 @@ export interface ProjectorOptions {
   readonly maxRetryMs?: number;
   /** False: this process never writes, and only looks how far another one has come. Default: true. */
   readonly writes?: boolean;
+  /** The pause behind a batch at the log's end, in which the next one gathers: what follows within milliseconds costs one transaction. */
+  readonly gatherMs?: number;
   /** How often a process that stands by looks whether it is its turn, and how far the other one has come. */
   readonly standbyMs?: number;
 }
@@ -91,11 +93,12 @@ export class Projector {
   }
 
   private async writeOn(signal: AbortSignal, onProgress: () => void): Promise<void> {
-    const { store, projection } = this.options;
+    const { store, projection, gatherMs = 20 } = this.options;
     for await (const batch of store.subscribe({ after: this.reached, filter: projection.filter, signal })) {
       await this.write(batch);
       this.arrive(batch.position);
       onProgress();
+      if (batch.caughtUp) await this.sleep(gatherMs);
     }
   }
 
@@ -112,8 +115,7 @@ export class Projector {
     const { pool, projection } = this.options;
     const client = await pool.connect();
     try {
-      await client.query('begin');
-      await client.query('set local synchronous_commit = off'); // it can be rebuilt
+      await client.query('begin; set local synchronous_commit = off'); // it can be rebuilt
       const { rowCount } = await client.query(
         `insert into read.checkpoints as old (projection, version, position) values ($1::text, $2::int, $3::bigint)
          on conflict (projection, version) do update set position = excluded.position where old.position = $4::bigint`,
