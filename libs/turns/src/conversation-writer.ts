@@ -100,6 +100,11 @@ export class ConversationWriter {
     return result;
   }
 
+  /** The state as memory holds it: what it says has happened has, but more may have. */
+  known(conversationId: string): ConversationState | undefined {
+    return this.handler.known(conversationStream(conversationId))?.state;
+  }
+
   /** The state as of the stream's end, read now. */
   async read(
     conversationId: string,

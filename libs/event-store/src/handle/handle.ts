@@ -58,6 +58,10 @@ class WriteSide<S, C, D extends Draft, R, E extends Draft, K> implements Handler
     return waitFor(job, { ...options, waitMs });
   }
 
+  known(stream: string): View<S> | undefined {
+    return this.reader.cached(stream);
+  }
+
   async read(stream: string, tenantId: string): Promise<View<S>> {
     return this.reader.fresh(stream, tenantId);
   }

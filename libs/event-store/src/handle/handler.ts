@@ -103,6 +103,8 @@ export interface Handler<S, C, E extends Draft, R, K = unknown> {
     context: AppendContext,
     options?: HandleOptions<S, E, R, K>,
   ): Promise<Handled<S, E, R, K>>;
+  /** The state as memory holds it, without a read: what it says has happened has, but more may have. Undefined where it holds none. */
+  known(stream: string): View<S> | undefined;
   /** The state as of the stream's end, read now. */
   read(stream: string, tenantId: string): Promise<View<S>>;
   /** Resolves once no work is going on. */
