@@ -1,0 +1,3 @@
+export { type AppendFault, type Endpoint, Faults } from './faults';
+export { EventLog, MAX_APPEND_SIZE, type Recorded } from './event-log';
+export { EventStoreDbServer } from './server';
