@@ -1,0 +1,54 @@
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb';
+
+/** A call over which appends go, many at a time. */
+export type AppendCall = ReturnType<StreamsClient['batchAppend']>;
+
+/** What the client's own methods are built on (`protected` there), as version 6.2.1 has it. */
+interface Inside {
+  callArguments(options: object, callOptions: object): [never, never];
+  GRPCStreamCreator(
+    client: typeof StreamsClient,
+    name: string,
+    creator: (client: StreamsClient) => AppendCall,
+    cache: WeakMap<object, Promise<AppendCall>>,
+  ): () => Promise<AppendCall>;
+}
+
+/**
+ * The client, with its discovery, credentials, TLS, keep-alive and reconnection; and a call for appends of our own over its channel. The
+ * client's `appendToStream` would take the process down: its batch path keeps the appends of all clients of a process in one table, clears
+ * it when any call breaks, and throws from an event handler when an answer comes after that; and appends that wait for a full call are
+ * rejected where nobody can catch it.
+ */
+export class Connection {
+  readonly client: EventStoreDBClient;
+  /** For log lines: without credentials. */
+  readonly address: string;
+  private readonly calls = new WeakMap<object, Promise<AppendCall>>();
+
+  /** @throws an Error that says what is wrong with the connection string. Nothing is sent yet. */
+  constructor(url: string) {
+    // The server's new name; the client knows the old one alone.
+    this.client = EventStoreDBClient.connectionString(url.replace(/^kurrentdb/, 'esdb'));
+    this.address = url
+      .replace(/^[^:]+:\/\//, '')
+      .replace(/^[^/?]*@/, '')
+      .replace(/[/?].*$/, '');
+  }
+
+  /** The call that is open, or a new one; `opened` is told of new ones. */
+  async appendCall(opened: (call: AppendCall) => void): Promise<AppendCall> {
+    const inside = this.client as unknown as Inside;
+    const open = (streams: StreamsClient): AppendCall => {
+      const call = streams.batchAppend(...inside.callArguments({}, { deadline: Infinity }));
+      opened(call);
+      return call;
+    };
+    return inside.GRPCStreamCreator(StreamsClient, 'appendToStream', open, this.calls)();
+  }
+
+  async close(): Promise<void> {
+    await this.client.dispose();
+  }
+}

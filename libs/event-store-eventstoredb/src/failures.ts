@@ -1,0 +1,55 @@
+import { ErrorType } from '@eventstore/db-client';
+import { StoreUnavailable } from '@palimpsest/event-store';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Our own clock ran out: the server says nothing, and closes nothing. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+}
+
+/** The stream was deleted for ever by hand. Nothing of ours does that. */
+export class StreamTombstoned extends Error {
+  override readonly name = 'StreamTombstoned';
+  constructor(readonly stream: string) {
+    super(
+      `The stream ${stream} was tombstoned in EventStoreDB: it can't be read or written any more. Restore the log from a backup.`,
+    );
+  }
+}
+
+/** What trying again does not mend. Everything else may be the network, a leader that changes or a server that starts. */
+const lasting: ReadonlySet<unknown> = new Set([
+  ErrorType.ACCESS_DENIED,
+  ErrorType.INVALID_ARGUMENT,
+  ErrorType.STREAM_DELETED,
+  ErrorType.UNSUPPORTED,
+]);
+
+/** By the client's type, which raw gRPC errors and failed discoveries do not have; those pass. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof StreamTombstoned || error instanceof StoreUnavailable) return false;
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return false;
+  return !lasting.has(typeOf(error));
+}
+
+export function typeOf(error: unknown): unknown {
+  return (error as { type?: unknown } | null)?.type;
+}
+
+/** Messages of the client may be empty. */
+export function describe(error: unknown): string {
+  const { type, code, message } = error as { type?: unknown; code?: unknown; message?: unknown };
+  const kind = type ?? (typeof code === 'number' ? `gRPC status ${code}` : undefined);
+  return [kind, message].filter((part) => typeof part === 'string' && part !== '').join(': ') || String(error);
+}
+
+/** Milliseconds before the next try: twice as long each time, up to two seconds, with half of it left to luck. */
+export function backoffMs(failures: number): number {
+  const ceiling = Math.min(2_000, 25 * 2 ** Math.min(failures, 10));
+  return ceiling / 2 + (Math.random() * ceiling) / 2;
+}
+
+/** Sleeps, or wakes early at the signal. Keeps no process alive. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
+}
