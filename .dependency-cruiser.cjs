@@ -22,6 +22,7 @@ module.exports = {
     only('platform'),
     only('event-store', 'conversation'),
     only('event-store-postgres', 'event-store', 'platform'),
+    only('event-store-eventstoredb', 'event-store', 'platform'),
     only('providers', 'context', 'conversation', 'assistant', 'platform'),
     only('tools', 'assistant', 'platform'),
     only('read-models', 'conversation', 'assistant', 'context', 'event-store', 'platform'),
@@ -54,6 +55,18 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs', pathNot: '^libs/(event-store-postgres|application)/' },
       to: { path: '^libs/event-store-postgres/src' },
+    },
+    {
+      name: 'only-apps-choose-eventstoredb',
+      severity: 'error',
+      from: { path: '^libs', pathNot: '^libs/event-store-eventstoredb/' },
+      to: { path: '^libs/event-store-eventstoredb/' },
+    },
+    {
+      name: 'only-the-adapter-knows-the-client-of-eventstoredb',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '^libs/event-store-eventstoredb/' },
+      to: { path: '@eventstore/db-client' },
     },
   ],
   options: {
