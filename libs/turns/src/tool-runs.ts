@@ -25,8 +25,10 @@ export class ToolRuns {
   async run(carry: Carry, { toolCallId, runId }: Start, state: ActiveConversation, writer: TurnWriter): Promise<void> {
     const call = await this.callOf(carry, toolCallId, state);
     const definition = await this.definitionOf(carry, call.name, state);
-    // A process that froze since the start was stored finds its lease over, and leaves the call to whoever took the turn over.
-    if (definition?.effect === 'write' && performance.now() - carry.renewedAt > this.options.leaseMs) return;
+    // A process that froze since the start was stored finds its lease over. It gives up the carry: whoever takes the turn over, be it
+    // this very process, closes the call.
+    if (definition?.effect === 'write' && performance.now() - carry.renewedAt > this.options.leaseMs)
+      throw new Error(`The lease was over before tool call ${toolCallId} could run.`);
     const result = this.bounded(await this.execute(carry, definition, toolCallId, runId, call.arguments.text));
     const { text, isError, display } = result;
     // Cut short since the turn ended, was taken over or let go: that says nothing of the tool, and whoever carries the turn runs it again.
