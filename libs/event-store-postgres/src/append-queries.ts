@@ -38,7 +38,7 @@ export function fitsSingle({ expected, events }: Append): boolean {
 
 /**
  * One append to a stream that is there, as one plain statement: a call of append_batch costs 60 us more, which only a batch earns back.
- * It answers with its last position, or with no row: then nothing was stored, and append_batch says why (a conflict, known ids, no stream).
+ * It answers with its positions, or with no row: then nothing was stored, and append_batch says why (a conflict, known ids, no stream).
  *
  * Its snapshot is older than its lock. So another append may have been committed between the two; this one then counts on a position that
  * is taken, and the primary key refuses it: that error too is left to append_batch. Where another process holds the lock, it does not wait.
@@ -63,19 +63,15 @@ function singleSql(count: number): string {
     return `(${i + 1}, ${at(0)}::uuid, ${at(1)}::text, ${at(2)}::bytea, ${at(3)}::bytea)`;
   });
   return `
-    with locked as materialized (select pg_try_advisory_xact_lock(${APPEND_LOCK}) as had),
-    stored as (
-      insert into event_log.events (position, stream, revision, id, rest, type, metadata, data)
-      select coalesce((select l.position from event_log.events l order by l.position desc limit 1), -1) + e.n,
-             s.id, $2::bigint + e.n, e.id, ${count} - e.n, e.type, e.metadata, e.data
-      from locked, event_log.streams s, (values ${values.join(', ')}) as e (n, id, type, metadata, data)
-      where locked.had
-        and s.name = $1::text
-        and $2::bigint = coalesce((select h.revision from event_log.events h where h.stream = s.id order by h.revision desc limit 1), -1)
-      returning position
-    )
-    select position::text, pg_notify('event_log', position::text) from (select max(position) as position from stored) last
-    where position is not null`;
+    with locked as materialized (select pg_try_advisory_xact_lock(${APPEND_LOCK}) as had)
+    insert into event_log.events (position, stream, revision, id, rest, type, metadata, data)
+    select coalesce((select l.position from event_log.events l order by l.position desc limit 1), -1) + e.n,
+           s.id, $2::bigint + e.n, e.id, ${count} - e.n, e.type, e.metadata, e.data
+    from locked, event_log.streams s, (values ${values.join(', ')}) as e (n, id, type, metadata, data)
+    where locked.had
+      and s.name = $1::text
+      and $2::bigint = coalesce((select h.revision from event_log.events h where h.stream = s.id order by h.revision desc limit 1), -1)
+    returning position::text, case when rest = 0 then pg_notify('event_log', position::text) end`;
 }
 
 /** All bytes travel as one value, which the driver sends as it is: an array of bytea would go as hex. */

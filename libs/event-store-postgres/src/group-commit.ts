@@ -25,6 +25,8 @@ export class GroupCommit {
   private client: PoolClient | undefined;
   private readonly stopped = new AbortController();
   private failures = 0;
+  /** Whether the last batch held several appends: then several writers are at work. */
+  private crowded = false;
 
   constructor(
     private readonly pool: Pool,
@@ -40,6 +42,11 @@ export class GroupCommit {
     });
   }
 
+  /** The server's process behind the connection that appends; undefined while there is none. */
+  get backend(): number | undefined {
+    return (this.client as { readonly processID?: number } | undefined)?.processID;
+  }
+
   /** Waits for what is under way, then gives the connection back. */
   async close(): Promise<void> {
     this.stopped.abort();
@@ -49,9 +56,11 @@ export class GroupCommit {
 
   private async run(): Promise<void> {
     while (this.waiting.length > 0) {
-      await this.commit(this.takeBatch());
-      // Writers that were just answered bring their next append in this turn of the loop: let them into the next batch.
-      if (this.waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
+      // Writers that were just answered bring their next append in this turn of the loop: let them into one batch.
+      if (this.crowded) await new Promise((resolve) => setImmediate(resolve));
+      const batch = this.takeBatch();
+      this.crowded = batch.length > 1;
+      await this.commit(batch);
     }
     this.running = undefined;
   }
@@ -94,7 +103,7 @@ export class GroupCommit {
     const client = (this.client ??= await this.connect());
     const appends = batch.map((waiting) => waiting.append);
     const answers = (await this.sendSingle(client, appends)) ?? (await this.sendBatch(client, appends));
-    this.onCommitted(answers.reduce((last, number, i) => (i % 2 === 1 && number > last ? number : last), -1n));
+    this.onCommitted(highest(answers.filter((_, i) => i % 2 === 1)));
     return answers;
   }
 
@@ -102,8 +111,9 @@ export class GroupCommit {
     const [append] = appends;
     if (!append || appends.length > 1 || !fitsSingle(append)) return undefined;
     try {
-      const [row] = await this.ask<[string]>(client, appendSingle(append));
-      return row && [BigInt(append.expected) + BigInt(append.events.length), BigInt(row[0])];
+      const rows = await this.ask<[string]>(client, appendSingle(append));
+      const revision = BigInt(append.expected) + BigInt(append.events.length);
+      return rows.length === 0 ? undefined : [revision, highest(rows.map(([position]) => BigInt(position)))];
     } catch (error) {
       if (isUniqueViolation(error)) return undefined;
       throw error;
@@ -170,6 +180,10 @@ export class GroupCommit {
     this.client?.release(true);
     this.client = undefined;
   }
+}
+
+function highest(positions: readonly bigint[]): bigint {
+  return positions.reduce((last, position) => (position > last ? position : last), -1n);
 }
 
 function outcomeOf({ expected }: Append, revision: bigint, position: bigint): AppendOutcome {

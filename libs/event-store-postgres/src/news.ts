@@ -1,5 +1,5 @@
 import { WakeUp } from '@palimpsest/event-store';
-import type { Pool, PoolClient } from 'pg';
+import type { Notification, Pool, PoolClient } from 'pg';
 import { connectWithin } from './connect';
 import { backoffMs, pause } from './failures';
 import type { PostgresEventStoreLimits } from './limits';
@@ -22,6 +22,8 @@ export class News {
     private readonly pool: Pool,
     private readonly limits: PostgresEventStoreLimits,
     private readonly stopped: AbortSignal,
+    /** The server's process behind the connection that this process appends on. */
+    private readonly ownBackend: () => number | undefined,
   ) {
     stopped.addEventListener('abort', () => this.wakeUp.wake());
   }
@@ -75,8 +77,10 @@ export class News {
     this.wakeUp.wake();
   }
 
-  /** What an own append and its notification both tell wakes readers once. */
-  private hear(position: bigint): void {
+  /** The notification of an own append may be here before its answer, which will tell more. */
+  private hear({ processId, payload }: Notification): void {
+    if (processId === this.ownBackend()) return;
+    const position = BigInt(payload ?? -1);
     if (position <= this.own || position <= this.heard) return;
     this.heard = position;
     this.doubt();
@@ -103,7 +107,7 @@ export class News {
     client.on('error', end).on('end', end);
     this.stopped.addEventListener('abort', end);
     try {
-      client.on('notification', ({ payload }) => this.hear(BigInt(payload ?? -1)));
+      client.on('notification', (notification) => this.hear(notification));
       await client.query('listen event_log');
       // What was appended before the server listened for us was not told.
       this.doubt();

@@ -43,7 +43,7 @@ export class PostgresEventStore implements EventStore {
     this.limits = { ...defaultLimits, ...limits };
     // Each subscription listens for the end.
     setMaxListeners(0, this.stopped.signal);
-    this.news = new News(pool, this.limits, this.stopped.signal);
+    this.news = new News(pool, this.limits, this.stopped.signal, () => this.commits.backend);
     this.commits = new GroupCommit(pool, this.limits, (position) => this.news.tell(position));
     this.pages = new Pages(pool, this.limits, this.stopped.signal);
   }
