@@ -49,7 +49,9 @@ export function createPool(options: PoolOptions): Pool {
     idle_in_transaction_session_timeout: 30_000,
     types: { getTypeParser },
   });
-  // Without a listener a connection that breaks while idle would end the process.
+  // Without a listener a connection that breaks would end the process: the pool's own covers those that are idle in it, and one that is
+  // lent out and runs no statement at that moment has none. Whoever holds it learns by its next statement.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('error', (err) => {
     // At the end the server may be gone before the last connection has said goodbye.
     if (!pool.ending) options.log.warn({ err }, 'an idle connection to Postgres broke');
