@@ -1,4 +1,5 @@
 import type {
+  ApprovalView,
   AssistantSpecification,
   AssistantView,
   ConversationView,
@@ -15,6 +16,7 @@ import type { Json } from '../../apps/api/src/http/json';
 import { Frames } from './sse';
 
 export type Turn = Json<TurnView>;
+export type Approval = Json<ApprovalView>;
 export type Conversation = Json<ConversationView>;
 export type Tree = Json<TreeView>;
 export type Node = Json<NodeView>;
@@ -131,9 +133,20 @@ export class Client {
     return this.answer('POST', `/v1/conversations/${conversationId}/turns/${turnId}/cancel`, { key });
   }
 
-  async decide(conversationId: string, toolCallId: string, decision: string, argumentsDigest: string): Promise<Turn> {
+  async decide(
+    conversationId: string,
+    toolCallId: string,
+    decision: string,
+    argumentsDigest: string,
+    key?: string,
+  ): Promise<Turn> {
     const body = { decision, argumentsDigest };
-    return this.answer('POST', `/v1/conversations/${conversationId}/approvals/${toolCallId}`, { body });
+    return this.answer('POST', `/v1/conversations/${conversationId}/approvals/${toolCallId}`, { body, key });
+  }
+
+  /** What waits for a person, in all conversations. */
+  async approvals(query = ''): Promise<Json<Page<ApprovalView>>> {
+    return this.get(`/v1/approvals${query}`);
   }
 
   async switchTo(conversationId: string, nodeId: string, key?: string): Promise<Json<HeadView>> {

@@ -97,7 +97,8 @@ const saysItsArguments: ToolBehaviour = ({ name, arguments: given }) => ({ text:
 const anyObject = { type: 'object', additionalProperties: true } as const;
 const tool = { inputSchema: anyObject, allowPrivate: true };
 
-/** The operator's tools file: `lookup` reads, `note` writes unasked, `pay` writes and waits for approval, `strict` wants a number. */
+/** The operator's tools file: `lookup` reads, `note` writes unasked, `pay` writes and waits for approval, `strict` wants a number,
+ * `settle` all of it. */
 export const toolsFileFor = ({ url }: ToolServer, timeoutMs = 20_000): string =>
   JSON.stringify({
     http: [
@@ -108,6 +109,11 @@ export const toolsFileFor = ({ url }: ToolServer, timeoutMs = 20_000): string =>
         ...tool,
         ...{ name: 'strict', description: 'Doubles a number', url: `${url}/strict`, effect: 'read', timeoutMs },
         inputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+      },
+      {
+        ...tool,
+        ...{ name: 'settle', description: 'Settles', url: `${url}/settle`, effect: 'write', approval: true, timeoutMs },
+        inputSchema: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
       },
     ],
   });
