@@ -1,2 +1,3 @@
 export * from './anchor';
 export * from './replay';
+export * from './verify';

@@ -14,6 +14,7 @@ export * from './log/append-until-known';
 export * from './log/digest-chain';
 export * from './log/event-codec';
 export * from './log/metadata';
+export type { BoundReference, PayloadReference } from './log/payloads';
 export * from './sealing/canonical';
 export * from './sealing/content-keys';
 export type { Codec, Place } from './sealing/envelope';

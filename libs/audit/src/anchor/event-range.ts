@@ -17,15 +17,15 @@ const HEAD_BYTES = 64;
 
 /** What an anchor keeps of a range of the log: where its streams end, how many events it has, and which, in what order. */
 export class EventRange {
-  private readonly ends = new Map<string, { readonly revision: bigint; readonly digest: string }>();
+  private readonly last = new Map<string, { readonly revision: bigint; readonly digest: string }>();
   private readonly hash = createHash('sha256');
   events = 0;
   /** About how many bytes the heads take. */
   bytes = 0;
 
   put({ stream, revision }: StoredThing['place'], digest: string): void {
-    if (!this.ends.has(stream)) this.bytes += Buffer.byteLength(stream) + digest.length + HEAD_BYTES;
-    this.ends.set(stream, { revision, digest });
+    if (!this.last.has(stream)) this.bytes += Buffer.byteLength(stream) + digest.length + HEAD_BYTES;
+    this.last.set(stream, { revision, digest });
     this.hash.update(JSON.stringify([stream, String(revision), digest])).update('\n');
     this.events += 1;
   }
@@ -35,16 +35,17 @@ export class EventRange {
     return this.hash.digest('base64url');
   }
 
-  has(stream: string): boolean {
-    return this.ends.has(stream);
+  get streams(): Iterable<string> {
+    return this.last.keys();
   }
 
-  get streams(): Iterable<string> {
-    return this.ends.keys();
+  /** The last revision of each stream. */
+  ends(): readonly (readonly [stream: string, revision: bigint])[] {
+    return [...this.last].map(([stream, { revision }]) => [stream, revision]);
   }
 
   heads(): readonly AnchoredHead[] {
-    return [...this.ends]
+    return [...this.last]
       .map(([stream, { revision, digest }]): AnchoredHead => [stream, Number(revision), digest])
       .sort(([a], [b]) => (a < b ? -1 : 1));
   }

@@ -1,0 +1,5 @@
+export * from './keys';
+export * from './luck';
+export * from './memory-log';
+export * from './sample-log';
+export * from './tampering';
