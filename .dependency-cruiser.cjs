@@ -38,6 +38,13 @@ module.exports = {
       'platform',
     ),
     only('audit', 'conversation', 'assistant', 'context', 'event-store', 'read-models', 'providers', 'platform'),
+    only('installation', 'application', 'event-store', 'event-store-postgres', 'event-store-eventstoredb', 'platform'),
+    {
+      name: 'only-apps-put-an-installation-together',
+      severity: 'error',
+      from: { path: '^libs', pathNot: '^libs/installation/' },
+      to: { path: '^libs/installation/' },
+    },
     {
       name: 'application-knows-no-edge',
       severity: 'error',
@@ -53,13 +60,13 @@ module.exports = {
     {
       name: 'only-the-adapter-knows-pg-log',
       severity: 'error',
-      from: { path: '^libs', pathNot: '^libs/(event-store-postgres|application)/' },
+      from: { path: '^libs', pathNot: '^libs/(event-store-postgres|application|installation)/' },
       to: { path: '^libs/event-store-postgres/src' },
     },
     {
-      name: 'only-apps-choose-eventstoredb',
+      name: 'only-an-installation-chooses-eventstoredb',
       severity: 'error',
-      from: { path: '^libs', pathNot: '^libs/event-store-eventstoredb/' },
+      from: { path: '^libs', pathNot: '^libs/(event-store-eventstoredb|installation)/' },
       to: { path: '^libs/event-store-eventstoredb/' },
     },
     {

@@ -1,5 +1,6 @@
 import { type ApiKeys, createSystem, Metrics, PostgresApiKeys, type RunningSystem } from '@palimpsest/application';
 import { PostgresEventStore } from '@palimpsest/event-store-postgres';
+import { openDatabase } from '@palimpsest/installation';
 import {
   type Config,
   type DataDir,
@@ -9,7 +10,6 @@ import {
   secretFile,
 } from '@palimpsest/platform';
 import type { SimulatedModel } from '@palimpsest/providers';
-import { openDatabase } from './database';
 import { createProviders, type Providers } from './providers';
 import { createTools, type Tools } from './tools';
 

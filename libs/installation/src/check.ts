@@ -1,0 +1,23 @@
+export interface Check {
+  readonly ok: boolean;
+  readonly detail?: string;
+}
+
+/** A check that takes longer has failed. Milliseconds. */
+const PATIENCE_MS = 2_000;
+
+/** Whether a part that a process needs answers. What went wrong is not told: the answer is open to everybody. */
+export async function answers(ask: () => Promise<unknown>): Promise<Check> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('late')), PATIENCE_MS);
+  });
+  try {
+    await Promise.race([ask(), late]);
+    return { ok: true };
+  } catch {
+    return { ok: false, detail: `no answer within ${PATIENCE_MS} ms` };
+  } finally {
+    clearTimeout(timer);
+  }
+}

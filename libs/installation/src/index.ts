@@ -1,0 +1,4 @@
+export * from './check';
+export * from './database';
+export * from './lifetime';
+export * from './listen';
