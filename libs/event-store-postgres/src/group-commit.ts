@@ -47,11 +47,6 @@ export class GroupCommit {
     return (this.client as { readonly processID?: number } | undefined)?.processID;
   }
 
-  /** The server's process behind the connection that appends; undefined while there is none. */
-  get backend(): number | undefined {
-    return (this.client as { readonly processID?: number } | undefined)?.processID;
-  }
-
   /** Waits for what is under way, then gives the connection back. */
   async close(): Promise<void> {
     this.stopped.abort();
