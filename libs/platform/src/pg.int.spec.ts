@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database';
 import { createLogger } from './logger';
-import { createPool, withTransaction, type Pool } from './pg';
+import { createPool, isDatabaseAway, withTransaction, type Pool } from './pg';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -68,4 +68,23 @@ it('goes on with a new connection after the server ended one, busy or idle', asy
   await new Promise((wait) => setTimeout(wait, 100));
   expect(await kept()).toEqual([1n]);
   expect(lines.join()).toContain('an idle connection to Postgres broke');
+});
+
+it('a connection that breaks while it is lent out and idle ends nothing, and is known as the database being away', async () => {
+  const lent = await pool.connect();
+  const { rows } = await lent.query<{ pid: number }>('select pg_backend_pid() as pid');
+  await pool.query('select pg_terminate_backend($1::int)', [rows[0]?.pid]);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const broken: unknown = await lent.query('select 1').catch((error: unknown) => error);
+  lent.release(true);
+  expect(isDatabaseAway(broken)).toBe(true);
+  const mistake: unknown = await pool.query('select nothing from nowhere').catch((error: unknown) => error);
+  expect(isDatabaseAway(mistake)).toBe(false);
+  const nowhere = createPool({
+    url: 'postgres://127.0.0.1:1/x',
+    applicationName: 'pg-spec',
+    log: { warn: () => undefined },
+  });
+  expect(isDatabaseAway(await nowhere.query('select 1').catch((error: unknown) => error))).toBe(true);
+  await nowhere.end();
 });

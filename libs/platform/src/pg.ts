@@ -59,6 +59,18 @@ export function createPool(options: PoolOptions): Pool {
   return pool;
 }
 
+/** Without these a driver's error says that the connection broke or never came about, and carries no code. */
+const brokenConnection = /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client )/;
+
+/** Whether Postgres cannot be reached, or is just starting or ending: nothing is wrong with what was asked, and later it may go through. */
+export function isDatabaseAway(error: unknown): boolean {
+  const { code, message = '' } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+  if (code === undefined) return brokenConnection.test(message);
+  return /^(08...|57P0[1-5]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)$/.test(
+    code,
+  );
+}
+
 /**
  * Runs `work` in one transaction. Thrown: rolled back, and thrown on. A connection whose state is unknown is closed, not reused.
  * When the commit itself fails the outcome is unknown to the caller.

@@ -5,7 +5,7 @@ export interface EdgeConfig {
   readonly maxBodyBytes: number;
   /** Silence on an event stream after which a comment is sent, so that nobody between takes it for dead. Default 15 s. */
   readonly heartbeatMs?: number;
-  readonly log: Pick<Logger, 'info' | 'error'>;
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
 /** Injection token of the `EdgeConfig`. */

@@ -284,6 +284,16 @@ describe('answers', () => {
     expect((await post(turns, '{"text":"a"}')).status).toBe(200);
   });
 
+  it('says that it is not ready while the database is away, and to send the same again', async () => {
+    edge.bus.on(StartConversation, () => {
+      throw Object.assign(new Error('the database system is starting up'), { code: '57P03' });
+    });
+    const response = await post(`/v1/conversations`, JSON.stringify({ assistantId: ids.assistant }));
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(await bodyOf(response)).toMatchObject({ code: 'not_ready' });
+  });
+
   it('says nothing of what broke, logs where, and logs no word of a person', async () => {
     const canary = 'kanarienvogel';
     edge.bus.on(StartConversation, () => {

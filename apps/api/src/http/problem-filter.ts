@@ -1,5 +1,6 @@
 import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import { describeError } from '@palimpsest/platform';
+import { StoreUnavailable } from '@palimpsest/event-store';
+import { describeError, isDatabaseAway } from '@palimpsest/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EDGE_CONFIG, type EdgeConfig } from './edge-config';
 import { knownRoutes } from './known-routes';
@@ -36,6 +37,14 @@ export function sendProblem(reply: FastifyReply, problem: Problem): void {
 /** Logged with its place and without its message, which may quote what a person wrote. */
 export function unexpected(thrown: unknown, requestId: string, log: EdgeConfig['log']): Problem {
   const { type, code, stack } = describeError(thrown);
+  if (thrown instanceof StoreUnavailable || isDatabaseAway(thrown)) {
+    log.warn({ requestId, error: { type, code } }, 'a request failed since the database cannot be reached');
+    return new Problem(
+      'not_ready',
+      'The database cannot be reached at the moment. Send it again in a moment, with the same Idempotency-Key.',
+      { requestId },
+    );
+  }
   log.error({ requestId, error: { type, code, stack } }, 'a request failed unexpectedly');
   return new Problem('internal_error', 'The request failed here, not at your side. The log has more under this id.', {
     requestId,
