@@ -1,3 +1,4 @@
+export { isExact, reservedParams } from './params';
 export * from './port';
 export { AnthropicProvider } from './anthropic-messages/provider';
 export { OpenAiProvider, type ProviderOptions } from './openai-chat/provider';

@@ -10,7 +10,7 @@ import {
   wireBytes,
 } from '@palimpsest/context';
 import type { ActiveConversation, CallRequestedDraft, ConversationEvent, DraftEvent } from '@palimpsest/conversation';
-import type { ModelProvider } from '@palimpsest/providers';
+import { isExact, type ModelProvider } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
 import { isFull, type Paths } from './paths';
 
@@ -118,7 +118,13 @@ export class Assembly {
       headers: body.headers,
       sdk: provider.sdk,
     };
-    const data = { ...draft.data, provider: model.provider, model: model.name, length: body.bytes.length, exact: true };
+    const data = {
+      ...draft.data,
+      provider: model.provider,
+      model: model.name,
+      length: body.bytes.length,
+      exact: isExact(model.params),
+    };
     return { event: { ...draft, data, content }, body, placed: plan.placed };
   }
 

@@ -1,5 +1,6 @@
 import type { AssistantDefinition, ModelChoice, ToolDefinition } from '@palimpsest/assistant';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { reservedParams } from '@palimpsest/providers';
 import { answer, type Answer, refused } from '../refusal';
 import { commandKey, createdId } from '../system/command-keys';
 import { guarded } from '../system/guard';
@@ -49,6 +50,12 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
   ): Promise<Answer<Omit<AssistantDefinition, 'assistantId' | 'version'>>> {
     const { name, systemPrompt, locale = 'en', zone = 'UTC' } = specification;
     const model = this.model(specification.model);
+    const reserved = reservedParams(model.params);
+    if (reserved.length)
+      return refused(
+        'validation_failed',
+        `The params of a model cannot hold ${reserved.join(', ')}: that comes from the conversation.`,
+      );
     if (!this.system.hasProvider(model.provider))
       return refused(
         'validation_failed',
