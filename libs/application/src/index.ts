@@ -16,4 +16,5 @@ export * from './handlers';
 export * from './system/create-system';
 export * from './system/engine-events';
 export * from './system/migrations';
+export * from './system/projectors';
 export * from './system/system';

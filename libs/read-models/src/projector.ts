@@ -16,6 +16,8 @@ export interface ProjectorOptions {
   readonly writes?: boolean;
   /** The pause behind a batch at the log's end, in which the next one gathers: what follows within milliseconds costs one transaction. */
   readonly gatherMs?: number;
+  /** Told when this process begins to write the projection, and when it no longer does. */
+  readonly onWriting?: (writing: boolean) => void;
   /** How often a process that stands by looks whether it is its turn, and how far the other one has come. */
   readonly standbyMs?: number;
 }
@@ -76,19 +78,21 @@ export class Projector {
 
   /** True where there is nothing to go on with: without an error a subscription ends with this projector, with the store, or with the lock. */
   private async follow(onProgress: () => void): Promise<boolean> {
-    const { pool, projection, writes = true, standbyMs = 250 } = this.options;
+    const { pool, projection, writes = true, standbyMs = 250, onWriting } = this.options;
     const lock = writes ? await takeProjectionLock(pool, projection.name, projection.version) : undefined;
-    this.arrive(await this.checkpoint());
-    onProgress();
-    if (!lock) {
-      await this.sleep(standbyMs);
-      return false;
-    }
     try {
+      this.arrive(await this.checkpoint());
+      onProgress();
+      if (!lock) {
+        await this.sleep(standbyMs);
+        return false;
+      }
+      onWriting?.(true);
       await this.writeOn(AbortSignal.any([this.stopping.signal, lock.signal]), onProgress);
       return !lock.signal.aborted;
     } finally {
-      lock.release();
+      if (lock) onWriting?.(false);
+      lock?.release();
     }
   }
 

@@ -1,6 +1,5 @@
 import { type ApiKeys, createSystem, Metrics, PostgresApiKeys, type RunningSystem } from '@palimpsest/application';
-import { PostgresEventStore } from '@palimpsest/event-store-postgres';
-import { openDatabase } from '@palimpsest/installation';
+import { openDatabase, openLog } from '@palimpsest/installation';
 import {
   type Config,
   type DataDir,
@@ -58,7 +57,7 @@ export async function openInstallation(
     const keyFile = await firstKey(apiKeys, pool, home);
     const metrics = new Metrics({ processMetrics: true });
     const running = await createSystem({
-      ...{ pool, log, metrics, limits: config.limits, store: new PostgresEventStore(pool) },
+      ...{ pool, log, metrics, limits: config.limits, store: openLog(config, pool, log).store },
       installationKeys: [installationKey],
       providers: providers.byName,
       defaultModel: providers.defaultModel,

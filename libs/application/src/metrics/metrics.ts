@@ -31,14 +31,43 @@ export class Metrics {
   readonly outcomeUnknown = this.counter('append_outcome_unknown_total', 'Appends whose outcome stayed unknown');
   readonly projectorLag = new Gauge({
     name: 'palimpsest_projector_lag_events',
-    help: 'How far a projection is behind the log, in events',
+    help: 'Events that a projection has not seen yet; more than 1000 are not counted. Absent: the log or the database gives no answer',
+    labelNames: ['projection'] as const,
+    registers: [this.registry],
+    collect: () => this.measureLags(),
+  });
+  readonly projectorWrites = new Gauge({
+    name: 'palimpsest_projector_writes',
+    help: '1 where this process writes the projection, 0 where it stands by. Over all processes: one each',
     labelNames: ['projection'] as const,
     registers: [this.registry],
   });
+  readonly projectionFailures = new Counter({
+    name: 'palimpsest_projection_failures_total',
+    help: 'Batches that a projection could not write, or the log not give; each is tried again',
+    labelNames: ['projection'] as const,
+    registers: [this.registry],
+  });
+  private readonly lags = new Map<string, () => Promise<number>>();
 
   /** `processMetrics`: also the process's own (memory, event loop, garbage collection). One such instance a process. */
   constructor(options: { readonly processMetrics: boolean } = { processMetrics: false }) {
     if (options.processMetrics) collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** `measure` is asked at each scrape. */
+  watchLag(projection: string, measure: () => Promise<number>): void {
+    this.lags.set(projection, measure);
+  }
+
+  private async measureLags(): Promise<void> {
+    for (const [projection, measure] of this.lags) {
+      try {
+        this.projectorLag.set({ projection }, await measure());
+      } catch {
+        this.projectorLag.remove({ projection });
+      }
+    }
   }
 
   private counter(name: string, help: string): Counter {

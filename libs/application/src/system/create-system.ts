@@ -11,15 +11,7 @@ import {
 } from '@palimpsest/event-store';
 import { type Limits, type Logger, type Pool, randomIds, systemClock } from '@palimpsest/platform';
 import { itemsOfResponse, type ModelProvider } from '@palimpsest/providers';
-import {
-  Approvals,
-  approvals,
-  ConversationLog,
-  ConversationTree,
-  conversationTree,
-  type Projection,
-  Projector,
-} from '@palimpsest/read-models';
+import { Approvals, ConversationLog, ConversationTree } from '@palimpsest/read-models';
 import { type ToolRegistry, validateArguments } from '@palimpsest/tools';
 import {
   Assembly,
@@ -44,6 +36,7 @@ import type { Metrics } from '../metrics';
 import { TurnReader } from '../turns/turn-reader';
 import { engineEvents } from './engine-events';
 import { internalTokenOf } from './internal-token';
+import { createProjectors } from './projectors';
 import { PALIMPSEST_SALT, saltOf } from './salt';
 import { type System } from './system';
 
@@ -163,15 +156,8 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
       leaseMs: limits.leaseMs,
     },
   });
-  const projectorOf = (projection: Projection) =>
-    new Projector({
-      ...{ pool, store, projection },
-      writes: options.projects ?? true,
-      onError: (err) => log.error({ err, projection: projection.name }, 'a projection failed and tries again'),
-    });
-  const projector = projectorOf(conversationTree);
-  const inbox = { approvals: new Approvals(pool), projector: projectorOf(approvals) };
-  const projectors = [projector, inbox.projector];
+  const projectors = createProjectors({ pool, store, log, metrics, writes: options.projects ?? true });
+  const inbox = { approvals: new Approvals(pool), projector: projectors.approvals };
   const assistantWriter = new AssistantWriter(store, codec);
   const subjectSalt = await saltOf(pool, PALIMPSEST_SALT);
   const internalToken = internalTokenOf(options.installationKeys[0]);
@@ -189,7 +175,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
       codec,
       keys,
       tree,
-      projector,
+      projector: projectors.tree,
       inbox,
       assistants,
       assistantWriter,
@@ -214,7 +200,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     system,
     async start() {
       if (options.alone) await leases.deleteAll();
-      for (const each of projectors) each.start();
+      for (const each of Object.values(projectors)) each.start();
       await follower.begin(await tree.unfinished());
       sweep.start();
     },
@@ -223,7 +209,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     async stop() {
       await sweep.stop();
       await follower.stop();
-      await Promise.all(projectors.map((each) => each.stop()));
+      await Promise.all(Object.values(projectors).map((each) => each.stop()));
       await writer.close();
       await assistantWriter.close();
       await store.close();

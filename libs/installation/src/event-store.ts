@@ -1,0 +1,25 @@
+import type { EventStore } from '@palimpsest/event-store';
+import { EventStoreDbEventStore } from '@palimpsest/event-store-eventstoredb';
+import { PostgresEventStore } from '@palimpsest/event-store-postgres';
+import type { Config, Logger, Pool } from '@palimpsest/platform';
+
+export interface Log {
+  readonly store: EventStore;
+  /** Where the log lives, for a person. Without credentials. */
+  readonly where: string;
+  /** Waits for a server that does not answer yet, and says so in the process's log. False: the signal came first. */
+  untilReachable(signal: AbortSignal): Promise<boolean>;
+}
+
+/** The log of this installation: the EventStoreDB of EVENTSTORE_URL, else Postgres. */
+export function openLog(config: Config, pool: Pool, log: Logger): Log {
+  const { eventStoreUrl: url } = config;
+  if (url === undefined)
+    return { store: new PostgresEventStore(pool), where: 'Postgres', untilReachable: async () => true };
+  const store = new EventStoreDbEventStore({ url, log });
+  return {
+    store,
+    where: 'the EventStoreDB of EVENTSTORE_URL',
+    untilReachable: (signal) => store.untilReachable(signal),
+  };
+}
