@@ -81,27 +81,43 @@ export function planManifest(
   base: { readonly nodeId: string; readonly placed: readonly PlacedSegment[] } | null,
   full: boolean,
 ): PlannedManifest {
+  const segments = [request.head, ...request.messages, request.tail];
+  const before = base?.placed ?? [];
+  // A longer conversation begins with the same segments, most often the very same objects: only what comes after is looked up by name.
+  const start = commonStart(segments, before);
   const known = new Map<string, number>();
-  base?.placed.forEach(({ segment }, at) => known.set(segmentIdentity(segment), at));
+  for (let at = start; at < before.length; at++) known.set(segmentIdentity((before[at] as PlacedSegment).segment), at);
+  const copied = (at: number, old: PlacedSegment): ManifestPart =>
+    full || base === null
+      ? { own: old.owner, from: old.index, to: old.index + 1 }
+      : { copy: base.nodeId, from: at, to: at + 1 };
   const fresh: Segment[] = [];
-  const placed: PlacedSegment[] = [];
+  const placed = before.slice(0, start);
   const parts: ManifestPart[] = [];
-  for (const segment of [request.head, ...request.messages, request.tail]) {
+  if (full) placed.forEach((old, at) => lengthen(parts, copied(at, old)));
+  else if (base !== null && start > 0) parts.push({ copy: base.nodeId, from: 0, to: start });
+  for (const segment of segments.slice(start)) {
     const at = known.get(segmentIdentity(segment));
-    const old = at === undefined ? undefined : base?.placed[at];
-    if (base === null || at === undefined || old === undefined) {
+    const old = at === undefined ? undefined : before[at];
+    if (at === undefined || old === undefined) {
       placed.push({ owner: nodeId, index: fresh.length, segment });
       lengthen(parts, { here: fresh.length, to: fresh.length + 1 });
       fresh.push(segment);
     } else {
       placed.push(old);
-      lengthen(
-        parts,
-        full ? { own: old.owner, from: old.index, to: old.index + 1 } : { copy: base.nodeId, from: at, to: at + 1 },
-      );
+      lengthen(parts, copied(at, old));
     }
   }
   return { manifest: parts, fresh, placed };
+}
+
+function commonStart(segments: readonly Segment[], before: readonly PlacedSegment[]): number {
+  const most = Math.min(segments.length, before.length);
+  for (let at = 0; at < most; at++) {
+    const [segment, old] = [segments[at] as Segment, (before[at] as PlacedSegment).segment];
+    if (segment !== old && segmentIdentity(segment) !== segmentIdentity(old)) return at;
+  }
+  return most;
 }
 
 /** Adds a range of one segment, to the last part where it goes on there. */
