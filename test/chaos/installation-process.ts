@@ -27,12 +27,13 @@ export function environment(env: Readonly<Record<string, string>>): NodeJS.Proce
 
 /** Palimpsest as a real process, from the sources, to be killed at any instant. */
 export class InstallationProcess {
-  /** Lines of standard output that are no log lines. */
+  /** Lines of standard output. */
   readonly said: string[] = [];
   /** Log lines of level warn and above, the last 1,000. */
   readonly complaints: LogLine[] = [];
   readonly logged: string[] = [];
   readonly ended: Promise<End>;
+  /** What stands on standard error and is no log line. */
   errors = '';
   private readonly child: ChildProcess;
   private urlFound: string | undefined;
@@ -49,13 +50,14 @@ export class InstallationProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
-    this.ended = once(this.child, 'exit').then(([status, signal]) => (signal ?? status) as End);
-    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.errors += text));
+    this.ended = once(this.child, 'close').then(([status, signal]) => (signal ?? status) as End);
     this.serving = new Promise((resolve) => {
       void this.ended.then(() => resolve(undefined));
-      if (!this.child.stdout) return;
+      if (!this.child.stdout || !this.child.stderr) return;
+      createInterface({ input: this.child.stderr }).on('line', (line) => this.heard(line));
       createInterface({ input: this.child.stdout }).on('line', (line) => {
-        this.line(line);
+        this.said.push(line);
+        this.urlFound ??= /serves at (\S+)/.exec(line)?.[1];
         if (line.trim() === 'Stop        Ctrl-C') resolve(this.urlFound);
       });
     });
@@ -98,10 +100,9 @@ export class InstallationProcess {
     throw new Error(`Within ${withinMs} ms nothing like ${pattern} was said.`);
   }
 
-  private line(line: string): void {
+  private heard(line: string): void {
     if (!line.startsWith('{')) {
-      this.said.push(line);
-      this.urlFound ??= /serves at (\S+)/.exec(line)?.[1];
+      this.errors += `${line}\n`;
       return;
     }
     this.logged.push(line);
