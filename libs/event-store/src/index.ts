@@ -9,6 +9,7 @@ export * from './keys/key-ring';
 export * from './keys/key-store';
 export * from './keys/memory-key-store';
 export * from './keys/postgres-key-store';
+export * from './keys/rotate';
 export * from './keys/wrap';
 export * from './log/append-until-known';
 export * from './log/digest-chain';

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../test/support/child';
 import { openDataDir, type DataDir } from './data-dir';
-import { loadInstallationKey } from './installation-key';
+import { loadInstallationKey, loadInstallationKeys, prependInstallationKey } from './installation-key';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let dataDir: DataDir;
@@ -47,4 +47,11 @@ it.each(['', 'short', 'A'.repeat(44), '{"key": 1}'])('refuses a file that holds 
   writeFileSync(masterKeyFile, text);
   const load = (): Buffer => loadInstallationKey({ masterKeyFile }, dataDir);
   expect(load).toThrow(/does not hold a key: it must be 32 bytes as base64/);
+});
+
+it('takes a new key before the others, and keeps those for what they wrap', () => {
+  const [first] = loadInstallationKeys(none, dataDir);
+  prependInstallationKey(dataDir.file('master-key'), Buffer.alloc(32, 7));
+  expect(loadInstallationKeys(none, dataDir)).toEqual([Buffer.alloc(32, 7), first]);
+  expect(statSync(dataDir.file('master-key')).mode & 0o777).toBe(0o600);
 });

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../errors';
 import { ContentKeys, KEY_BYTES } from '../sealing/content-keys';
 import { KeyLost, Sealed } from '../sealing/errors';
 import type { KeyRow, KeyStore } from './key-store';
-import { installationKeyId, unwrapKey, wrapKey } from './wrap';
+import { hangsOnInstallation, installationKeyId, unwrapKey, wrapKey } from './wrap';
 
 export type KeyState = 'present' | 'destroyed' | 'lost';
 
@@ -12,10 +12,15 @@ export const conversationKeyId = (conversationId: string): string => `conversati
 export const tenantKeyId = (tenantId: string): string => `tenant-${tenantId}`;
 export const subjectKeyId = (subjectId: string): string => `subject-${subjectId}`;
 
+export type InstallationKeys = readonly [Uint8Array, ...Uint8Array[]];
+
 export interface KeyRingOptions {
   readonly store: KeyStore;
-  /** The installation's keys, 32 bytes each: the first wraps, and all of them unwrap, so that it can be rotated. */
-  readonly installation: readonly [Uint8Array, ...Uint8Array[]];
+  /**
+   * The installation's keys, 32 bytes each: the first wraps, and all of them unwrap, so that it can be rotated. A function is asked again
+   * before a key is wrapped and when one hangs on a key that is not here: a process that runs takes up a rotation by itself.
+   */
+  readonly installation: InstallationKeys | (() => InstallationKeys);
   /** Milliseconds for which an unwrapped key is remembered. Every process has forgotten a destroyed key by then. At most 10,000. */
   readonly rememberMs?: number;
 }
@@ -30,17 +35,20 @@ const MAX_REMEMBERED = 10_000;
  */
 export class KeyRing {
   private readonly remembered: LRUCache<string, Promise<ContentKeys>>;
-  private readonly installation: ReadonlyMap<string, Uint8Array>;
-  private readonly currentId: string;
+  private installation: ReadonlyMap<string, Uint8Array>;
+  private currentId: string;
 
   constructor(private readonly options: KeyRingOptions) {
     const ttl = Math.min(options.rememberMs ?? MAX_REMEMBER_MS, MAX_REMEMBER_MS);
     this.remembered = new LRUCache({ max: MAX_REMEMBERED, ttl, ttlAutopurge: true });
-    for (const key of options.installation)
-      if (key.length !== KEY_BYTES)
-        throw new RangeError(`An installation key has ${KEY_BYTES} bytes, not ${key.length}.`);
-    this.installation = new Map(options.installation.map((key) => [installationKeyId(key), key]));
-    this.currentId = installationKeyId(options.installation[0]);
+    const keys = typeof options.installation === 'function' ? options.installation() : options.installation;
+    this.installation = byId(keys);
+    this.currentId = installationKeyId(keys[0]);
+  }
+
+  /** Whether a key of the installation is here, by its id. */
+  hasInstallationKey(id: string): boolean {
+    return this.installationKey(id) !== undefined;
   }
 
   /**
@@ -107,6 +115,7 @@ export class KeyRing {
   /** Whoever loses a race reads what the winner made: a key that this process made is used only once it is read back. */
   private async make(id: string, above: readonly string[]): Promise<void> {
     const [parent] = above;
+    this.readInstallationKeys();
     let wrapping: Uint8Array | undefined = this.installation.get(this.currentId);
     if (parent !== undefined) {
       if ((await this.chain(parent)).length === 0) await this.make(parent, above.slice(1));
@@ -120,11 +129,35 @@ export class KeyRing {
   private unwrap(id: string, [row, ...above]: readonly KeyRow[]): Uint8Array {
     if (!row) throw new KeyLost(id, 'there is no such key');
     if (row.wrapped === null) throw new Sealed(id);
-    const installation = this.installation.get(row.wrappedBy);
-    if (!installation && row.wrappedBy.startsWith('installation-'))
+    const installation = this.installationKey(row.wrappedBy);
+    if (!installation && hangsOnInstallation(row.wrappedBy))
       throw new KeyLost(id, `it is wrapped by ${row.wrappedBy}, and that key is not here`);
     const key = unwrapKey(row.wrapped, id, row.wrappedBy, installation ?? this.unwrap(row.wrappedBy, above));
     if (!key) throw new KeyLost(id, 'its wrapped bytes do not open');
     return key;
   }
+
+  private installationKey(id: string): Uint8Array | undefined {
+    if (!this.installation.has(id) && hangsOnInstallation(id)) this.readInstallationKeys();
+    return this.installation.get(id);
+  }
+
+  private readInstallationKeys(): void {
+    const { installation } = this.options;
+    if (typeof installation !== 'function') return;
+    try {
+      const keys = installation();
+      this.installation = byId(keys);
+      this.currentId = installationKeyId(keys[0]);
+    } catch {
+      // A file that can't be read at this moment takes nothing away from what is known.
+    }
+  }
+}
+
+function byId(keys: InstallationKeys): ReadonlyMap<string, Uint8Array> {
+  for (const key of keys)
+    if (key.length !== KEY_BYTES)
+      throw new RangeError(`An installation key has ${KEY_BYTES} bytes, not ${key.length}.`);
+  return new Map(keys.map((key) => [installationKeyId(key), key]));
 }

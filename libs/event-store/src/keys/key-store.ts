@@ -18,3 +18,22 @@ export interface KeyStore {
   /** Deletes the wrapped bytes and leaves the mark. Also where there is no such row: a restored backup may lack it. */
   destroy(id: string): Promise<void>;
 }
+
+/** A row to be wrapped anew: it is replaced only where it is still the one that was read, so that no rotation undoes a destruction. */
+export interface Rewrapping {
+  readonly old: KeyRow & { readonly wrapped: Uint8Array };
+  readonly wrappedBy: string;
+  readonly wrapped: Uint8Array;
+}
+
+/** What a rotation of the installation's key needs. */
+export interface RotatableKeyStore extends KeyStore {
+  /** Living rows that hang on an installation's key other than this one, by id, after an id. */
+  hangingElsewhere(
+    installationKeyId: string,
+    after: string,
+    limit: number,
+  ): Promise<readonly (KeyRow & { readonly wrapped: Uint8Array })[]>;
+  /** All of them or none in one transaction; answers how many were still as they were read. */
+  rewrap(changes: readonly Rewrapping[]): Promise<number>;
+}

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { KeyRow, KeyStore } from './key-store';
+import type { KeyRow, Rewrapping, RotatableKeyStore } from './key-store';
 
 /** Idempotent. Schema `ops` holds what can't be rebuilt; its backup must never be older than the log. */
 export const keysSchema = `
@@ -34,7 +34,18 @@ insert into ops.keys (id, wrapped_by, wrapped, destroyed_at)
 values ($1::text, '', null, now())
 on conflict (id) do update set wrapped = null, destroyed_at = now() where keys.wrapped is not null`;
 
-export class PostgresKeyStore implements KeyStore {
+const HANGING_ELSEWHERE = `
+select id, wrapped_by, wrapped from ops.keys
+where wrapped is not null and wrapped_by like 'installation-%' and wrapped_by <> $1::text and id > $2::text
+order by id limit $3::int`;
+
+/** One statement is one transaction. */
+const REWRAP = `
+update ops.keys k set wrapped_by = n.wrapped_by, wrapped = n.wrapped
+from unnest($1::text[], $2::bytea[], $3::text[], $4::bytea[]) as n (id, old, wrapped_by, wrapped)
+where k.id = n.id and k.wrapped = n.old`;
+
+export class PostgresKeyStore implements RotatableKeyStore {
   constructor(private readonly pool: Pick<Pool, 'query'>) {}
 
   async chain(id: string): Promise<readonly KeyRow[]> {
@@ -48,5 +59,24 @@ export class PostgresKeyStore implements KeyStore {
 
   async destroy(id: string): Promise<void> {
     await this.pool.query(DESTROY, [id]);
+  }
+
+  async hangingElsewhere(installationKeyId: string, after: string, limit: number) {
+    const { rows } = await this.pool.query<{ id: string; wrapped_by: string; wrapped: Buffer }>(HANGING_ELSEWHERE, [
+      installationKeyId,
+      after,
+      limit,
+    ]);
+    return rows.map((row) => ({ id: row.id, wrappedBy: row.wrapped_by, wrapped: row.wrapped }));
+  }
+
+  async rewrap(changes: readonly Rewrapping[]): Promise<number> {
+    const { rowCount } = await this.pool.query(REWRAP, [
+      changes.map(({ old }) => old.id),
+      changes.map(({ old }) => Buffer.from(old.wrapped)),
+      changes.map(({ wrappedBy }) => wrappedBy),
+      changes.map(({ wrapped }) => Buffer.from(wrapped)),
+    ]);
+    return rowCount ?? 0;
   }
 }

@@ -32,3 +32,6 @@ export function unwrapKey(wrapped: Uint8Array, id: string, wrappedBy: string, wr
 /** Names an installation's key without giving it away: a random 256-bit key can't be guessed from its hash. */
 export const installationKeyId = (key: Uint8Array): string =>
   `installation-${createHash('sha256').update('palimpsest/installation/1\0').update(key).digest('hex').slice(0, 16)}`;
+
+/** Whether what wraps a key is an installation's, and no other row. */
+export const hangsOnInstallation = (wrappedBy: string): boolean => wrappedBy.startsWith('installation-');
