@@ -1,14 +1,18 @@
-import type { ActiveConversation } from '@palimpsest/conversation';
+import type { ActiveConversation, DeletedConversation } from '@palimpsest/conversation';
 import type { Verdict } from './judge';
 
 /** The product's fold must see in every log what the judge's own sees. Throws an error, not a violation: one of the two is wrong. */
-export function agree(verdict: Verdict, state: ActiveConversation): void {
+export function agree(verdict: Verdict, state: ActiveConversation | DeletedConversation): void {
   const same = (what: string, judged: unknown, folded: unknown) => {
     const [a, b] = [JSON.stringify(judged ?? null), JSON.stringify(folded ?? null)];
     if (a !== b) throw new Error(`The judge and the product differ on ${what}: ${a} and ${b}.`);
   };
+  if (state.status === 'deleted') return same('its life', verdict.life === 'active', false);
+  same('its life', verdict.life, 'active');
   const { running } = state;
   same('the head', verdict.head, state.head);
+  same('the epoch', verdict.epoch, state.epoch);
+  same('what grows from it', verdict.dependents, state.dependents);
   same('the turn', verdict.turn?.id, running?.turnId);
   same('its carrier', verdict.turn?.carrier, running?.phase === 'carried' ? running.carrier : null);
   same('its node', verdict.turn?.node, running?.node);

@@ -6,6 +6,7 @@ import {
   type ConversationCommand,
   decide,
   type Decision,
+  type DeletedConversation,
   deserialize,
   type DraftEvent,
   evolve,
@@ -56,6 +57,7 @@ const kinds: fc.WeightedArbitrary<Move['kind']>[] = [
   { weight: 3, arbitrary: fc.constantFrom('RecordAnswer', 'RecordToolResult', 'RecordAttemptFailure', 'GoOn') },
   { weight: 3, arbitrary: fc.constantFrom('DecideApproval', 'ExpireApproval', 'TakeOverTurn', 'TakeOverTurn') },
   { weight: 2, arbitrary: fc.constantFrom('CancelTurn', 'CancelTurn', 'FailTurn') },
+  { weight: 1, arbitrary: fc.constantFrom('ClearConversation', 'ClearConversation', 'AttachDependent') },
 ];
 const rarely = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
@@ -113,6 +115,12 @@ function commandOf(state: ActiveConversation, verdict: Verdict, m: Move, n: numb
       return { type: kind, ...question, turnId: state.queue[0]?.turnId ?? 'unknown' };
     case 'SwitchBranch':
       return { type: kind, nodeId: pickOf(keysOf(state.nodes), pick), key };
+    case 'ClearConversation':
+      return { type: kind, key };
+    case 'AttachDependent':
+      return { type: kind, conversationId: `d${pick % 3}`, key };
+    case 'DeleteConversation':
+      return { type: kind, keyId: 'k', deletedDependents: ['d0', 'd1', 'd2'].slice(0, pick % 4) };
     case 'CancelTurn':
       return {
         type: kind,
@@ -158,27 +166,32 @@ function answerOf({ failure, calls }: Move) {
 /** A conversation as the product and the judge see it, side by side. */
 class Both {
   verdict = EMPTY;
-  state: ActiveConversation;
+  private now: ActiveConversation | DeletedConversation;
   private readonly seen = new Map<string, string>();
 
   constructor(whenBusy: 'refuse' | 'queue') {
     const data = { assistantId: 'a', assistantVersion: 1, subjectId: 's', zone: 'UTC', whenBusy };
-    this.state = evolve(absent, { type: 'ConversationStarted', data, revision: 0n });
+    this.now = evolve(absent, { type: 'ConversationStarted', data, revision: 0n });
+  }
+
+  get state(): ActiveConversation {
+    if (this.now.status !== 'active') throw new Error('The conversation is deleted.');
+    return this.now;
   }
 
   append(events: readonly DraftEvent[]): void {
     for (const event of events) {
       this.verdict = judge(this.verdict, translate(event));
-      this.state = evolve(this.state, { ...event, revision: BigInt(this.state.revision + 1) });
-      agree(this.verdict, this.state);
+      this.now = evolve(this.now, { ...event, revision: BigInt(this.now.revision + 1) });
+      agree(this.verdict, this.now);
     }
     demand(this.verdict.owesHead === null, 'I4: a turn ended, and the head did not move with it');
-    this.nodesStay();
+    if (this.now.status === 'active') this.nodesStay(this.now);
   }
 
   /** Invariant 2: a node's place, kind and turn never change, and its status moves once. */
-  private nodesStay(): void {
-    for (const [id, { parent, kind, turnId, status }] of this.state.nodes) {
+  private nodesStay({ nodes }: ActiveConversation): void {
+    for (const [id, { parent, kind, turnId, status }] of nodes) {
       const before = this.seen.get(id);
       const now = JSON.stringify([parent, kind, turnId, status]);
       if (before !== undefined && !before.includes('"pending"')) expect(now).toBe(before);
@@ -187,7 +200,7 @@ class Both {
   }
 
   apply(command: ConversationCommand, cut = false): Decision {
-    const decision = decide(this.state, command);
+    const decision = decide(this.now, command);
     if (decision.ok)
       this.append(cut && decision.facts > 0 ? decision.events.slice(0, decision.facts) : decision.events);
     return decision;
@@ -206,6 +219,24 @@ function keyIsKept(verdict: Verdict, command: ConversationCommand, decision: Dec
 function expectedHead({ heads, nodes }: Verdict, nodeId: string): string | undefined {
   const under = (id: string | null): boolean => id !== null && (id === nodeId || under(nodes[id]?.parent ?? null));
   return heads.findLast(under);
+}
+
+/** What nothing may come back to: turns and nodes from before the last clear. */
+function pastStays(verdict: Verdict, command: ConversationCommand, decision: Decision): void {
+  const named = 'of' in command ? command.of : command.type === 'SwitchBranch' ? command.nodeId : undefined;
+  if (named === undefined || !verdict.past.includes(named)) return;
+  if (decision.ok) expect(decision.known).toBeDefined();
+}
+
+/** While a turn runs, waits or is queued there is no clear and no delete. */
+function busyStays(state: ActiveConversation): void {
+  if (!state.running && !state.queue.length) return;
+  for (const command of [
+    { type: 'ClearConversation' },
+    { type: 'DeleteConversation', keyId: 'k', deletedDependents: state.dependents },
+  ] as const)
+    // prettier-ignore
+    expect(decide(state, command)).toMatchObject({ ok: false, refusal: { code: 'turn_running' } });
 }
 
 /** Everything that a living process does by itself, until nothing is left to do. */
@@ -239,6 +270,25 @@ function drain(both: Both): void {
   }
 }
 
+/** Any conversation at rest can be deleted, once those that grow from it are; then it is over, whatever comes. */
+function theEnd(both: Both): void {
+  const remove = (deletedDependents: readonly string[]) =>
+    both.apply({ type: 'DeleteConversation', keyId: 'k', deletedDependents });
+  const { dependents } = both.state;
+  if (dependents.length > 0) expect(remove(dependents.slice(1))).toMatchObject({ ok: false, refusal: { code: 'has_dependents', conversationIds: dependents.slice(0, 1) } }); // prettier-ignore
+  expect(remove(dependents)).toMatchObject({ ok: true, events: [{ type: 'ConversationDeleted' }, { type: 'KeyDestroyed', data: { keyId: 'k' } }] }); // prettier-ignore
+  expect(both.verdict.life).toBe('over');
+  expect(remove([])).toMatchObject({ ok: true, events: [] });
+  const late = {
+    carrier: 'c',
+    nodeId: 'n',
+    answer: { status: 'failed', reason: 'timeout', detail: '' },
+    bounds,
+  } as const;
+  for (const command of [{ type: 'ClearConversation' }, { type: 'RecordAnswer', ...late }] as const)
+    expect(both.apply(command)).toEqual({ ok: false, refusal: { code: 'deleted' } });
+}
+
 describe('random histories', () => {
   it('hold the invariants, keep their keys, switch where they must, and come to rest', () => {
     fc.assert(
@@ -249,12 +299,17 @@ describe('random histories', () => {
           const command = commandOf(both.state, verdict, m, n);
           const decision = both.apply(command, m.cut);
           keyIsKept(verdict, command, decision);
+          pastStays(verdict, command, decision);
+          busyStays(both.state);
           if (decision.ok && !decision.known && command.type === 'SwitchBranch')
             expect(both.state.head).toBe(expectedHead(verdict, command.nodeId));
         }
         drain(both);
         const next = { turnId: 'next', carrier: 'last', question: 'q', assistantVersion: 1, at: '2026-11-29T00:00:00.000Z', zone: 'UTC', bounds }; // prettier-ignore
-        expect(both.apply({ type: 'StartTurn', ...next })).toMatchObject({ ok: true, facts: expect.any(Number) });
+        const started = both.apply({ type: 'StartTurn', ...next });
+        expect(started).toMatchObject({ ok: true, facts: expect.any(Number) });
+        drain(both);
+        theEnd(both);
       }),
       { numRuns: 200 },
     );
@@ -272,7 +327,7 @@ describe('random histories', () => {
           if (n < at || !decision.ok) continue;
           const events = m.cut && decision.facts > 0 ? decision.events.slice(0, decision.facts) : decision.events;
           for (const event of events)
-            restored = evolve(restored, { ...event, revision: BigInt(restored.revision + 1) });
+            restored = evolve(restored, { ...event, revision: BigInt(restored.revision + 1) }) as ActiveConversation;
           expect(serialize(restored)).toEqual(serialize(both.state));
         }
       }),

@@ -31,8 +31,14 @@ export interface Verdict {
   queue: string[];
   head: string | null;
   owesHead: { to: string; reason: string } | null;
-  /** Every node that was the head, in order. */
+  /** Every node that was the head since the last clear, in order. */
   heads: string[];
+  epoch: number;
+  /** Turns and nodes of earlier epochs. */
+  past: string[];
+  dependents: string[];
+  /** `over`: deleted, and its key with it. */
+  life: 'active' | 'deleted' | 'over';
 }
 
 export const EMPTY: Verdict = {
@@ -46,11 +52,16 @@ export const EMPTY: Verdict = {
   head: null,
   owesHead: null,
   heads: [],
+  epoch: 0,
+  past: [],
+  dependents: [],
+  life: 'active',
 };
 
 /** Judges one stored event, and throws a Violation where it breaks a rule. */
 export function judge(before: Verdict, e: Said): Verdict {
   const s = structuredCopy(before);
+  demand(s.life === 'active' || (s.life === 'deleted' && e.type === 'KeyDestroyed'), `${e.type} stands behind the end`);
   if (e.key) {
     demand(s.keys[e.key.name] === undefined, `I3: key ${e.key.name} takes effect twice`);
     s.keys[e.key.name] = e.key.digest;
@@ -106,6 +117,19 @@ function on(s: Verdict, e: Said): void {
       return turnEnds(s, e);
     case 'HeadMoved':
       return headMoves(s, e);
+    case 'Cleared':
+      return clears(s, e);
+    case 'Attached':
+      s.dependents.push(e.conversation);
+      return;
+    case 'Deleted':
+      demand(!s.turn && !s.queue.length && !s.owesHead, 'the conversation is deleted while a turn is unfinished');
+      s.life = 'deleted';
+      return;
+    case 'KeyDestroyed':
+      demand(s.life === 'deleted', 'a living conversation loses its key');
+      s.life = 'over';
+      return;
     case 'Noise':
       return;
   }
@@ -114,6 +138,7 @@ function on(s: Verdict, e: Said): void {
 function turnStarts(s: Verdict, e: Extract<Said, { type: 'TurnStarted' }>): void {
   demand(!s.turn, `I1: ${e.turn} starts while ${s.turn?.id} is unfinished`);
   const place = e.kind === 'ask' ? s.head : s.parents[e.of ?? ''];
+  demand(!s.past.includes(e.of ?? ''), `${e.turn} goes back to ${e.of}, which was cleared`);
   demand(e.parent === place, `I4: ${e.turn} (${e.kind}) starts at ${e.parent}, not at ${place}`);
   s.queue = s.queue.filter((id) => id !== e.turn);
   s.turns[e.turn] = 'running';
@@ -124,6 +149,7 @@ function turnStarts(s: Verdict, e: Extract<Said, { type: 'TurnStarted' }>): void
 function callIsRequested(s: Verdict, e: Extract<Said, { type: 'CallRequested' }>): void {
   demand(s.turn?.id === e.turn, `I1: ${e.node} is requested and ${e.turn} does not run`);
   const turn = s.turn!;
+  demand(!s.past.includes(e.parent ?? ''), `${e.node} grows from ${e.parent}, which was cleared`);
   demand(!s.nodes[e.node] && e.parent === (turn.node ?? turn.parent), `I4: ${e.node} has a wrong parent`);
   const open = openCalls(s, e.parent);
   demand(!open.length, `I7: ${e.node} is requested with ${open.join()} unanswered`);
@@ -191,6 +217,16 @@ function headMoves(s: Verdict, e: Extract<Said, { type: 'HeadMoved' }>): void {
   );
   [s.head, s.owesHead] = [to, null];
   s.heads.push(to);
+}
+
+/** Transcript and head go together, while nothing runs; what was before can be read and never grown from. */
+function clears(s: Verdict, e: Extract<Said, { type: 'Cleared' }>): void {
+  demand(!s.turn && !s.queue.length && !s.owesHead, 'the conversation is cleared while a turn is unfinished');
+  demand(e.from === s.head, `the conversation is cleared from ${e.from}, and its head is ${s.head}`);
+  demand(e.epoch === s.epoch + 1, `epoch ${e.epoch} follows on ${s.epoch}`);
+  const here = [...Object.keys(s.nodes), ...Object.keys(s.turns)];
+  demand(here.length > s.past.length, 'there was nothing to clear');
+  [s.head, s.heads, s.epoch, s.past] = [null, [], e.epoch, here];
 }
 
 /** The calls on the path from a node to the root that have no result. */

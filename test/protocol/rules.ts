@@ -5,6 +5,7 @@ import {
   type Bounds,
   carrierOf,
   type ConversationCommand,
+  type ConversationState,
   decide,
   type Decision,
   type DraftEvent,
@@ -56,11 +57,11 @@ export class Rules {
 
   start(): ActiveConversation {
     const data = { assistantId: 'a', assistantVersion: 1, subjectId: 's', zone: 'UTC', whenBusy: 'refuse' } as const;
-    return evolve(absent, { type: 'ConversationStarted', data, revision: 0n });
+    return living(evolve(absent, { type: 'ConversationStarted', data, revision: 0n }));
   }
 
   fold(state: ActiveConversation, event: DraftEvent): ActiveConversation {
-    const next = evolve(state, { ...event, revision: BigInt(state.revision + 1) });
+    const next = living(evolve(state, { ...event, revision: BigInt(state.revision + 1) }));
     return this.fault.fold?.(state, next) ?? next;
   }
 
@@ -143,6 +144,12 @@ export class Rules {
     } as const;
     return { events: [{ type: 'CallRequested', data, content: null, key: { name: key, digest } }], facts: 1 };
   }
+}
+
+/** No scenario deletes its conversation. */
+function living(state: ConversationState): ActiveConversation {
+  if (state.status !== 'active') throw new Error(`The conversation is ${state.status}.`);
+  return state;
 }
 
 /** What every process answers to a key that had its effect: from the record that the log left in the state. */

@@ -13,6 +13,9 @@ export type Said = { key?: CommandKey | undefined } & (
   | { type: 'ToolExecutionStarted'; call: string; run: string; args: string }
   | { type: 'ToolExecuted'; call: string; run?: string | undefined; synthetic?: string | undefined }
   | { type: 'HeadMoved'; to: string; from: string | null; reason: string }
+  | { type: 'Cleared'; from: string | null; epoch: number }
+  | { type: 'Attached'; conversation: string }
+  | { type: 'Deleted' | 'KeyDestroyed' }
   | { type: 'Noise' }
 );
 
@@ -71,6 +74,14 @@ function words(e: DraftEvent): Said {
       return { type: 'TurnEnded', turn: e.data.turnId, status: 'cancelled' };
     case 'HeadMoved':
       return { type: e.type, to: e.data.to, from: e.data.from, reason: e.data.reason };
+    case 'ConversationCleared':
+      return { type: 'Cleared', from: e.data.from, epoch: e.data.epoch };
+    case 'DependentAttached':
+      return { type: 'Attached', conversation: e.data.conversationId };
+    case 'ConversationDeleted':
+      return { type: 'Deleted' };
+    case 'KeyDestroyed':
+      return { type: 'KeyDestroyed' };
     case 'ConversationStarted':
       return { type: 'Noise' };
   }

@@ -5,6 +5,7 @@ export type RefusalCode =
   | 'before_compaction'
   | 'behind'
   | 'cleared'
+  | 'has_dependents'
   | 'idempotency_conflict'
   | 'key_lost'
   | 'not_found'

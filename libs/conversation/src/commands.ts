@@ -83,6 +83,25 @@ export interface CancelTurn extends Keyed {
   readonly turnId: TurnId;
 }
 
+export interface ClearConversation extends Keyed {
+  readonly type: 'ClearConversation';
+}
+
+/** Before the conversation that will grow from this one begins. */
+export interface AttachDependent extends Keyed {
+  readonly type: 'AttachDependent';
+  readonly conversationId: string;
+}
+
+/** Needs no key: it has its effect once, whoever asks. Of an id without a conversation: none will ever be. */
+export interface DeleteConversation {
+  readonly type: 'DeleteConversation';
+  /** The key that seals it. */
+  readonly keyId: string;
+  /** Of those that grow from it, the ones that are known to be deleted: nothing undoes that. */
+  readonly deletedDependents: readonly string[];
+}
+
 export interface DecideApproval extends Keyed {
   readonly type: 'DecideApproval';
   readonly toolCallId: ToolCallId;
@@ -178,6 +197,9 @@ export type ConversationCommand =
   | StartQueuedTurn
   | SwitchBranch
   | CancelTurn
+  | ClearConversation
+  | AttachDependent
+  | DeleteConversation
   | DecideApproval
   | ExpireApproval
   | RecordAnswer

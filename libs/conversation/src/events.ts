@@ -145,6 +145,14 @@ interface Shapes {
   TurnFailed: { data: { turnId: TurnId; reason: FailureReason }; content: { detail: string } };
   TurnCancelled: { data: { turnId: TurnId }; content: null };
   HeadMoved: { data: { from: NodeId | null; to: NodeId; reason: HeadReason; turnId?: TurnId }; content: null };
+  /** Transcript and head go together: there is no head until the next turn moves it. `epoch`: how many clears there were, with this one. */
+  ConversationCleared: { data: { from: NodeId | null; epoch: number }; content: null };
+  /** Another conversation is about to grow from this one's nodes. */
+  DependentAttached: { data: { conversationId: string }; content: null };
+  /** The stream is over. It may be the first event of its stream: then the conversation never was and never will be. */
+  ConversationDeleted: { data: Readonly<Record<never, never>>; content: null };
+  /** The key is to be destroyed wherever it is found, now and after any restore. */
+  KeyDestroyed: { data: { keyId: string }; content: null };
 }
 
 export type ConversationEventType = keyof Shapes;

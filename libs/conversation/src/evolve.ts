@@ -2,6 +2,7 @@ import type { ConversationEventType, NodeId, RecordedEvent, ToolCallId, TurnId }
 import {
   type ActiveConversation,
   type ConversationState,
+  type DeletedConversation,
   nodeOf,
   type NodeRecord,
   type RunningTurn,
@@ -15,17 +16,27 @@ import {
 import { Table } from './table';
 
 /** Folds one event. Never judges: what is stored has happened. Throws where the log can't be understood. */
-export function evolve(state: ConversationState, event: RecordedEvent): ActiveConversation {
+export function evolve(state: ConversationState, event: RecordedEvent): ActiveConversation | DeletedConversation {
   const revision = Number(event.revision);
-  if (state.status === 'absent') {
-    if (event.type !== 'ConversationStarted') throw new Error(`${event.type} stands before ConversationStarted.`);
-    return remember({ ...newConversation, revision, whenBusy: event.data.whenBusy }, event);
+  if (event.type === 'ConversationDeleted') return { status: 'deleted', revision };
+  if (state.status === 'deleted') {
+    if (event.type !== 'KeyDestroyed') throw new Error(`${event.type} stands behind ConversationDeleted.`);
+    return { ...state, revision };
   }
-  const fold = folds[event.type] as Fold<ConversationEventType> | undefined;
+  if (state.status === 'active') return evolveActive(state, event);
+  if (event.type !== 'ConversationStarted') throw new Error(`${event.type} stands before ConversationStarted.`);
+  return remember({ ...newConversation, revision, whenBusy: event.data.whenBusy }, event);
+}
+
+/** Whatever happens in a conversation but its end. */
+export function evolveActive(state: ActiveConversation, event: RecordedEvent<LivingEventType>): ActiveConversation {
+  const revision = Number(event.revision);
+  const fold = folds[event.type] as Fold<LivingEventType> | undefined;
   if (!fold) throw new Error(`No rule folds an event of the type ${String(event.type)}.`);
   return rest(remember(fold({ ...state, revision }, event), event));
 }
 
+type LivingEventType = Exclude<ConversationEventType, 'ConversationDeleted'>;
 type Fold<T extends ConversationEventType> = (state: ActiveConversation, event: RecordedEvent<T>) => ActiveConversation;
 
 const newConversation: Omit<ActiveConversation, 'revision' | 'whenBusy'> = {
@@ -38,11 +49,14 @@ const newConversation: Omit<ActiveConversation, 'revision' | 'whenBusy'> = {
   toolCalls: Table.empty(),
   openCalls: [],
   keys: Table.empty(),
+  epoch: 0,
+  clearedAt: -1,
+  dependents: [],
 };
 
 const newTurn = { firstNode: null, lastNode: null, settledAt: null };
 
-const folds: { readonly [T in ConversationEventType]: Fold<T> } = {
+const folds: { readonly [T in LivingEventType]: Fold<T> } = {
   ConversationStarted: () => {
     throw new Error('ConversationStarted stands twice in one stream.');
   },
@@ -147,6 +161,10 @@ const folds: { readonly [T in ConversationEventType]: Fold<T> } = {
   TurnCancelled: (s, { data: { turnId } }) => endTurn(s, turnId, 'cancelled'),
 
   HeadMoved: (s, { data: { to } }) => ({ ...setNode(s, to, { headAt: s.revision }), head: to }),
+
+  ConversationCleared: (s, { data: { epoch } }) => ({ ...s, head: null, epoch, clearedAt: s.revision }),
+  DependentAttached: (s, { data: { conversationId } }) => ({ ...s, dependents: [...s.dependents, conversationId] }),
+  KeyDestroyed: (s) => s,
 };
 
 function setNode(s: ActiveConversation, id: NodeId, change: Partial<NodeRecord>): ActiveConversation {

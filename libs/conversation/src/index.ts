@@ -12,6 +12,7 @@ export {
   type ActiveConversation,
   carrierOf,
   type ConversationState,
+  type DeletedConversation,
   type KeyRecord,
   type NodeRecord,
   type QueuedTurn,

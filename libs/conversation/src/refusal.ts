@@ -12,6 +12,12 @@ export type Refusal =
   | { readonly code: 'idempotency_conflict' }
   /** The question stands before the nearest compaction node. */
   | { readonly code: 'before_compaction'; readonly compaction: NodeId }
+  /** The turn or node stands before a clear, of which there were `epoch`. */
+  | { readonly code: 'cleared'; readonly epoch: number }
+  /** Others grow from this conversation, and are not deleted. */
+  | { readonly code: 'has_dependents'; readonly conversationIds: readonly string[] }
+  /** The conversation is deleted: its stream is over. */
+  | { readonly code: 'deleted' }
   /** Not a node that the head may stand on, or none of its branch ever was the head. */
   | { readonly code: 'not_switchable'; readonly kind: NodeKind }
   /** The call does not await a decision; `decision` is the one that it got, if it got one. */

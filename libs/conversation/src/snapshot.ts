@@ -1,8 +1,8 @@
-import { absent, type ActiveConversation, type ConversationState } from './state';
+import type { ActiveConversation, ConversationState } from './state';
 import { Table } from './table';
 
 /** Goes up with every change of the state's shape or of what `evolve` puts in it: an older snapshot is then thrown away. */
-export const STATE_VERSION = 1;
+export const STATE_VERSION = 2;
 
 /** Plain JSON. */
 export interface StateSnapshot {
@@ -14,14 +14,14 @@ type Entries<T> = T extends Table<infer V> ? [string, V][] : T;
 type PlainConversation = { [K in keyof ActiveConversation]: Entries<ActiveConversation[K]> };
 
 export function serialize(state: ConversationState): StateSnapshot {
-  return { version: STATE_VERSION, state: state.status === 'absent' ? absent : JSON.parse(JSON.stringify(state)) };
+  return { version: STATE_VERSION, state: JSON.parse(JSON.stringify(state)) };
 }
 
 /** Undefined where another version wrote it: fold the log instead. */
 export function deserialize(snapshot: StateSnapshot): ConversationState | undefined {
   if (snapshot.version !== STATE_VERSION) return undefined;
-  const plain = snapshot.state as PlainConversation | typeof absent;
-  if (plain.status === 'absent') return absent;
+  const plain = snapshot.state as PlainConversation | Exclude<ConversationState, ActiveConversation>;
+  if (plain.status !== 'active') return plain;
   return {
     ...plain,
     nodes: Table.from(plain.nodes),

@@ -17,10 +17,16 @@ import type { Table } from './table';
  * What the rules know of a conversation: only what one of them reads, never content. Everything in it is JSON but the tables, so revisions
  * are numbers here (exact up to 2^53).
  */
-export type ConversationState = AbsentConversation | ActiveConversation;
+export type ConversationState = AbsentConversation | ActiveConversation | DeletedConversation;
 
 export interface AbsentConversation {
   readonly status: 'absent';
+}
+
+/** Nothing is left to decide about it. */
+export interface DeletedConversation {
+  readonly status: 'deleted';
+  readonly revision: number;
 }
 
 export interface ActiveConversation {
@@ -37,6 +43,11 @@ export interface ActiveConversation {
   /** The calls without a result, wherever they are in the tree: a short list, so that a start need not walk its path to find none. */
   readonly openCalls: readonly ToolCallId[];
   readonly keys: Table<KeyRecord>;
+  /** How many clears there were, and the revision of the last one, -1 before any: what stands before it is of an earlier epoch. */
+  readonly epoch: number;
+  readonly clearedAt: number;
+  /** Conversations that grow from nodes of this one, deleted or not. */
+  readonly dependents: readonly string[];
 }
 
 export interface NodeRecord {

@@ -140,7 +140,7 @@ export class ConversationWriter {
       (folded, draft, at) => evolve(folded, { ...draft, revision: revision + 1n + BigInt(at) }),
       before,
     );
-    if (state.status === 'absent') throw new Error('A call is requested in a conversation that does not exist.');
+    if (state.status !== 'active') throw new Error('A call is requested in a conversation that does not exist.');
     const identity = await this.identify(conversationId);
     const version = state.turns.get(requested.data.turnId)?.start?.assistantVersion;
     const assistant =

@@ -183,7 +183,7 @@ export class TurnEngine implements TurnWriter {
     this.options.paths.put(conversationId, events);
     for (const [nodeId, { placed }] of requests) this.options.paths.place(conversationId, nodeId, placed);
     for (const event of events) this.options.feed.event(conversationId, { ...event, position });
-    if (state.status === 'absent') return;
+    if (state.status !== 'active') return;
     const carry = this.carryOf(conversation, command, context, events);
     for (const event of events) this.act(carry, event, state, requests);
     if (carry && carrierOf(state.running) !== carry.carrier)

@@ -109,7 +109,7 @@ export class Sweep {
     const { engine, maxTakeovers, writer } = this.options;
     const { state } = await writer.read(conversation.conversationId, conversation.tenantId);
     // A turn that waits for a person has no carrier and needs none.
-    if (state.status === 'absent' || !state.running || state.running.phase === 'waiting') return;
+    if (state.status !== 'active' || !state.running || state.running.phase === 'waiting') return;
     const carrier = this.options.newId();
     const command = {
       type: 'TakeOverTurn',

@@ -29,6 +29,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   behind: { status: 503, title: 'The read model is behind', retryAfter: 1 },
   cleared: { status: 409, title: 'The conversation was cleared since' },
   forbidden: { status: 403, title: 'This API key lacks the role' },
+  has_dependents: { status: 409, title: 'Other conversations grow from this one' },
   idempotency_conflict: { status: 409, title: 'The Idempotency-Key belongs to another body' },
   internal_error: { status: 500, title: 'Something broke here' },
   key_lost: { status: 503, title: 'The key of this content is lost' },

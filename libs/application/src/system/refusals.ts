@@ -41,6 +41,20 @@ export function refusalOf(refusal: Refusal | RevisionConflict): Refused {
       return refused('before_compaction', 'The question stands before a compaction and cannot be edited any more.', {
         compaction: refusal.compaction,
       });
+    case 'cleared':
+      return refused(
+        'cleared',
+        'The conversation was cleared since. What was before is kept for the audit, and nothing grows from it.',
+        { epoch: refusal.epoch },
+      );
+    case 'has_dependents':
+      return refused(
+        'has_dependents',
+        'Other conversations grow from this one and would lose what they stand on. Delete them first, or all together with cascade=true.',
+        { conversationIds: refusal.conversationIds },
+      );
+    case 'deleted':
+      return conversationDeleted();
     case 'not_switchable':
       return refused(
         'not_switchable',
@@ -66,6 +80,10 @@ export function refusalOf(refusal: Refusal | RevisionConflict): Refused {
       throw new Error(`${refusal.code} is a refusal among processes, and no client's command gets it.`);
   }
 }
+
+/** To every question about a conversation that was deleted. */
+export const conversationDeleted = (): Refused =>
+  refused('sealed', 'This conversation was deleted, and its key with it: nothing of it can be read again.');
 
 const busy = {
   running: 'A turn runs in this conversation. Wait until it has ended, or cancel it.',

@@ -1,7 +1,10 @@
 import type { DraftEvent } from '../events';
-import { evolve } from '../evolve';
+import { evolveActive } from '../evolve';
 import type { Accepted } from '../refusal';
 import type { ActiveConversation } from '../state';
+
+/** The end of a conversation is drafted alone. */
+export type DraftOfTurn = Exclude<DraftEvent, { type: 'ConversationDeleted' }>;
 
 /** The events of one decision, each folded as it is put, so that the next rule sees what it would see in the log. */
 export class Draft {
@@ -14,9 +17,9 @@ export class Draft {
     return this.current;
   }
 
-  put(event: DraftEvent): void {
+  put(event: DraftOfTurn): void {
     this.events.push(event);
-    this.current = evolve(this.current, { ...event, revision: BigInt(this.current.revision + 1) });
+    this.current = evolveActive(this.current, { ...event, revision: BigInt(this.current.revision + 1) });
   }
 
   /** What follows may also be appended later. */

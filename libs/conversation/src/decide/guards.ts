@@ -16,6 +16,11 @@ export function remembered(state: ActiveConversation, key: CommandKey | undefine
   };
 }
 
+/** It happened before the last clear: its branch is over. */
+export function beforeClear({ clearedAt, epoch }: ActiveConversation, revision: number): Refused | undefined {
+  return revision < clearedAt ? refuse({ code: 'cleared', epoch }) : undefined;
+}
+
 /** A turn runs, waits or is queued. */
 export function busy({ running, queue }: ActiveConversation): Refused | undefined {
   if (running) {

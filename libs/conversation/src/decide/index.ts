@@ -2,6 +2,8 @@ import type { ConversationCommand } from '../commands';
 import { type Decision, refuse } from '../refusal';
 import type { ConversationState } from '../state';
 import { cancelTurn } from './cancel-turn';
+import { clearConversation } from './clear-conversation';
+import { attachDependent, deleteConversation } from './delete-conversation';
 import { failTurn, goOn, takeOverTurn } from './carry';
 import { decideApproval, expireApproval } from './decide-approval';
 import { recordAnswer, recordAttemptFailure } from './record-answer';
@@ -16,6 +18,8 @@ import { switchBranch } from './switch-branch';
  */
 export function decide(state: ConversationState, command: ConversationCommand): Decision {
   if (command.type === 'StartConversation') return startConversation(state, command);
+  if (command.type === 'DeleteConversation') return deleteConversation(state, command);
+  if (state.status === 'deleted') return refuse({ code: 'deleted' });
   if (state.status === 'absent') return refuse({ code: 'not_found', what: 'conversation' });
   switch (command.type) {
     case 'StartTurn':
@@ -27,6 +31,10 @@ export function decide(state: ConversationState, command: ConversationCommand): 
       return startQueuedTurn(state, command);
     case 'SwitchBranch':
       return switchBranch(state, command);
+    case 'ClearConversation':
+      return clearConversation(state, command);
+    case 'AttachDependent':
+      return attachDependent(state, command);
     case 'CancelTurn':
       return cancelTurn(state, command);
     case 'DecideApproval':

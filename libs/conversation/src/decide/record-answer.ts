@@ -1,9 +1,9 @@
 import type { Answer, RecordAnswer, RecordAttemptFailure } from '../commands';
-import type { Carrier, DraftEvent, NodeId, ToolCallId } from '../events';
+import type { Carrier, NodeId, ToolCallId } from '../events';
 import { type Decision, refuse, type Refused } from '../refusal';
 import { type ActiveConversation, carrierOf } from '../state';
 import { advance, type AtHand } from './advance';
-import { Draft } from './draft';
+import { Draft, type DraftOfTurn } from './draft';
 
 /** An answer that is refused is dropped and counted: the node has its outcome, or it is another carrier's to give. */
 export function recordAnswer(state: ActiveConversation, command: RecordAnswer): Decision {
@@ -33,7 +33,7 @@ function notMine(state: ActiveConversation, carrier: Carrier, nodeId: NodeId): R
   return pending ? undefined : refuse({ code: 'node_ended' });
 }
 
-function outcome(nodeId: NodeId, answer: Answer): DraftEvent {
+function outcome(nodeId: NodeId, answer: Answer): DraftOfTurn {
   if (answer.status === 'failed') {
     const { reason, detail, partial } = answer;
     return {

@@ -5,7 +5,7 @@ import { type Decision, refuse } from '../refusal';
 import { type ActiveConversation, nodeOf } from '../state';
 import { advance } from './advance';
 import { Draft } from './draft';
-import { busy, remembered } from './guards';
+import { beforeClear, busy, remembered } from './guards';
 import { close } from './synthetic';
 
 export function startTurn(state: ActiveConversation, command: StartTurn): Decision {
@@ -42,6 +42,8 @@ export function restartTurn(state: ActiveConversation, command: EditTurn | Regen
   const occupied = busy(state);
   if (occupied) return occupied;
   if (!turn.start) return refuse({ code: 'not_found', what: 'turn' }); // cancelled in the queue: it stands nowhere
+  const cleared = beforeClear(state, turn.start.revision);
+  if (cleared) return cleared;
   const compaction = nearestCompaction(state);
   if (compaction && turn.lastNode && isBefore(state, turn.lastNode, compaction))
     return refuse({ code: 'before_compaction', compaction });

@@ -2,7 +2,7 @@ import type { SwitchBranch } from '../commands';
 import { lastHeadUnder } from '../path';
 import { alreadySo, type Decision, refuse } from '../refusal';
 import type { ActiveConversation } from '../state';
-import { busy, remembered } from './guards';
+import { beforeClear, busy, remembered } from './guards';
 
 export function switchBranch(state: ActiveConversation, { nodeId, key }: SwitchBranch): Decision {
   const known = remembered(state, key);
@@ -11,6 +11,8 @@ export function switchBranch(state: ActiveConversation, { nodeId, key }: SwitchB
   if (!node) return refuse({ code: 'not_found', what: 'node' });
   const occupied = busy(state);
   if (occupied) return occupied;
+  const cleared = beforeClear(state, node.requestedAt);
+  if (cleared) return cleared;
   const { kind } = node;
   if (kind !== 'turn' && kind !== 'compaction') return refuse({ code: 'not_switchable', kind });
   const to = lastHeadUnder(state, nodeId);

@@ -20,6 +20,10 @@ export const newest: Readonly<Record<ConversationEventType, number>> = {
   TurnFailed: 1,
   TurnCancelled: 1,
   HeadMoved: 1,
+  ConversationCleared: 1,
+  DependentAttached: 1,
+  ConversationDeleted: 1,
+  KeyDestroyed: 1,
 };
 
 /** From version n (by index n - 1) to n + 1. One file here for each step, one golden file for each version. */
