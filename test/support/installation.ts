@@ -47,7 +47,8 @@ export interface InnerProcess extends Process {
 /** The real program in a process of its own. */
 export interface OwnProcess extends Process {
   readonly pid: number;
-  kill(signal: NodeJS.Signals): Promise<void>;
+  /** The exit code, or null where the signal ended it. */
+  kill(signal: NodeJS.Signals): Promise<number | null>;
 }
 
 /** One database, one simulated model, one server of tools, and any number of processes on them. */
@@ -102,9 +103,9 @@ export class Deployment {
     return process;
   }
 
-  /** Starts the program itself, to be killed. It has a simulated model of its own. */
-  async spawn(settings: Settings = {}): Promise<OwnProcess> {
-    const main = join(__dirname, '..', '..', 'apps', 'api', 'src', 'main.ts');
+  /** Starts a program itself, to be killed. An api process has a simulated model of its own. */
+  async spawn(settings: Settings = {}, program: 'api' | 'projector' = 'api'): Promise<OwnProcess> {
+    const main = join(__dirname, '..', '..', 'apps', program, 'src', 'main.ts');
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...this.environment(settings) };
     const child = spawn(process.execPath, ['-r', join(__dirname, 'ts.cjs'), main], {
       env,
@@ -116,6 +117,7 @@ export class Deployment {
     const kill = async (signal: NodeJS.Signals) => {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);
       await ended;
+      return child.exitCode;
     };
     const url = await new Promise<string>((resolve, reject) => {
       createInterface({ input: child.stdout }).on('line', (line) => {
@@ -124,7 +126,13 @@ export class Deployment {
       });
       child.once('exit', () => reject(new Error(`The process did not start: ${lines.join('\n')}`)));
     });
-    const own: OwnProcess = { url, log: lines, pid: child.pid ?? 0, kill, close: () => kill('SIGTERM') };
+    const own: OwnProcess = {
+      url,
+      log: lines,
+      pid: child.pid ?? 0,
+      kill,
+      close: async () => void (await kill('SIGTERM')),
+    };
     this.processes.push(own);
     return own;
   }
