@@ -55,11 +55,11 @@ export class AskedTurn {
   }
 
   /** Rejects where the connection breaks (ask again), and with `Lost` where the answer contradicts an earlier one. */
-  async attempt(client: Client): Promise<void> {
-    if (!this.wishes.stream) return this.asJson(client);
+  async attempt(client: Client, signal?: AbortSignal): Promise<void> {
+    if (!this.wishes.stream) return this.asJson(client, signal);
     const beside: Promise<void>[] = [];
     try {
-      await this.asFrames(client, beside);
+      await this.asFrames(client, beside, signal);
     } finally {
       const contradiction = (await Promise.allSettled(beside)).find(({ status }) => status === 'rejected');
       if (contradiction?.status === 'rejected') throw contradiction.reason;
@@ -73,9 +73,12 @@ export class AskedTurn {
     await this.asJson(client);
   }
 
-  private async asFrames(client: Client, beside: Promise<void>[]): Promise<void> {
+  private async asFrames(client: Client, beside: Promise<void>[], signal?: AbortSignal): Promise<void> {
     let at = 0;
-    for await (const frame of client.stream('POST', this.path, this.body, { key: this.key })) {
+    for await (const frame of client.stream('POST', this.path, this.body, {
+      key: this.key,
+      ...(signal && { signal }),
+    })) {
       if (frame.event === 'error') return this.refused(frame.data);
       if (frame.id === undefined) continue;
       this.hear(frame, at);
@@ -86,8 +89,8 @@ export class AskedTurn {
     }
   }
 
-  private async asJson(client: Client): Promise<void> {
-    const reply = await client.post<Turn>(this.path, this.body, { key: this.key });
+  private async asJson(client: Client, signal?: AbortSignal): Promise<void> {
+    const reply = await client.post<Turn>(this.path, this.body, { key: this.key, ...(signal && { signal }) });
     if (this.answered && !isDeepStrictEqual(reply, this.answered)) throw this.lost(this.answered, reply);
     if (reply.status >= 300) return this.refused(reply.body as unknown as Record<string, unknown>);
     this.answered = reply;

@@ -1,0 +1,82 @@
+/**
+ * `npm run test:soak`: turns of all kinds, kills at random instants, and the protocol's checker in full. Each part is left out by its 0:
+ *   --turns 10000 --conversations 100 --kills 200 --protocol 1 --seed N
+ * What went wrong is run again by the seed that the first line names.
+ */
+import { parseArgs } from 'node:util';
+import { runAll } from '../protocol/run';
+import { runCrashes } from './crashes';
+import { randomSeed } from './luck';
+import { Progress } from './progress';
+import { runTurns } from './soak-turns';
+
+const given = parseArgs({
+  options: {
+    turns: { type: 'string', default: '10000' },
+    conversations: { type: 'string', default: '100' },
+    kills: { type: 'string', default: '200' },
+    protocol: { type: 'string', default: '1' },
+    seed: { type: 'string', default: String(randomSeed()) },
+  },
+}).values;
+
+function whole(name: keyof typeof given): number {
+  const value = Number(given[name]);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Error(`--${name} is ${given[name]}; it must be a whole number.`);
+}
+
+/** Its summary, and sentences about what did not hold. */
+interface Part {
+  readonly summary: string;
+  readonly faults: readonly string[];
+}
+
+async function turnsPart(turns: number, conversations: number, seed: number): Promise<Part> {
+  const bar = new Progress('turns', turns);
+  const report = await runTurns({ turns, conversations, seed, onProgress: (n, mib) => bar.at(n, `${mib} MiB`) });
+  bar.end();
+  const { nodes, requests, unsent, peakMiB, seconds, faults } = report;
+  const replayed = `${nodes} nodes replay to their digests and to ${requests} captured requests (${unsent} never sent)`;
+  return { summary: `${report.turns} turns in ${seconds} s, ${replayed}, at most ${peakMiB} MiB`, faults };
+}
+
+async function killsPart(kills: number, seed: number): Promise<Part> {
+  const bar = new Progress('kills', kills);
+  const report = await runCrashes({ kills, seed, onKill: (n) => bar.at(n) });
+  bar.end();
+  const { turns, takeovers, interrupted, effects, met, faults } = report;
+  const found = Object.entries(met).map(([type, count]) => `${count} after ${type}`);
+  const what = `${turns} turns, ${takeovers} takeovers, ${effects} effects, ${interrupted} calls interrupted`;
+  return { summary: `${report.kills} kills (${found.join(', ')}): ${what}`, faults };
+}
+
+async function protocolPart(): Promise<Part> {
+  const { ok, lines } = await runAll({ onLine: (line) => process.stdout.write(`  ${line}\n`) });
+  const faults = ok ? [] : lines.filter((line) => /VIOLATED|NOT CAUGHT/.test(line));
+  return { summary: `the protocol's checker: ${lines.length} scenarios and faults`, faults };
+}
+
+async function main(): Promise<boolean> {
+  const [turns, conversations, kills, protocol, seed] = (
+    ['turns', 'conversations', 'kills', 'protocol', 'seed'] as const
+  ).map(whole) as [number, number, number, number, number];
+  process.stdout.write(`seed ${seed}\n`);
+  const parts: Part[] = [];
+  if (turns) parts.push(await turnsPart(turns, conversations, seed));
+  if (kills) parts.push(await killsPart(kills, seed));
+  if (protocol) parts.push(await protocolPart());
+  const faults = parts.flatMap((part) => part.faults);
+  for (const fault of faults) process.stdout.write(`does not hold: ${fault}\n`);
+  process.stdout.write(`${parts.map(({ summary }) => summary).join('; ')}\n`);
+  process.stdout.write(faults.length ? `${faults.length} things do not hold (seed ${seed})\n` : 'everything holds\n');
+  return faults.length === 0;
+}
+
+main().then(
+  (holds) => process.exit(holds ? 0 : 1),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(1);
+  },
+);
