@@ -1,5 +1,6 @@
 export * from './api-keys';
 export * from './approvals/approval.queries';
+export * from './audit';
 export * from './assistants/create-assistant-version.command';
 export * from './caller/caller';
 export * from './conversations/conversation.queries';

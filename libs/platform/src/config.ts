@@ -17,6 +17,11 @@ export interface Config {
   /** The database that the SQL tool reads, instead of the sample one. */
   readonly sqlDatabaseUrl: string | undefined;
   readonly masterKeyFile: string | undefined;
+  /** The key that signs anchors, instead of the one in the data directory. */
+  readonly signingKeyFile: string | undefined;
+  /** Where anchors are kept outside the log: a file of JSON lines, and an address that takes a POST for each. */
+  readonly anchorFile: string | undefined;
+  readonly anchorUrl: string | undefined;
   /** The operator's tools: a JSON file. */
   readonly toolsFile: string | undefined;
   /** Whether an api process writes the read models too, or leaves them to projectors. */
@@ -67,6 +72,9 @@ const variables = {
   PALIMPSEST_PORT: whole(3000, 0, 65535),
   PALIMPSEST_DATA_DIR: z.string().default('.palimpsest'),
   PALIMPSEST_MASTER_KEY_FILE: z.string().optional(),
+  PALIMPSEST_SIGNING_KEY_FILE: z.string().optional(),
+  PALIMPSEST_ANCHOR_FILE: z.string().optional(),
+  PALIMPSEST_ANCHOR_URL: url(httpUrl, 'http:', 'https:'),
   PALIMPSEST_TOOLS_FILE: z.string().optional(),
   PALIMPSEST_PROJECTOR: z.enum(['on', 'off'], 'on or off').default('on'),
   PALIMPSEST_INTERNAL_URL: url(httpUrl, 'http:', 'https:'),
@@ -104,10 +112,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return config;
 }
 
+const absolute = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path));
+
 type Environment = z.infer<z.ZodObject<typeof variables>> & Record<string, unknown>;
 
 function toConfig(read: Environment, portGiven: boolean): Config {
-  const { PALIMPSEST_MASTER_KEY_FILE: keyFile, PALIMPSEST_TOOLS_FILE: toolsFile } = read;
   return {
     host: read.PALIMPSEST_HOST,
     port: read.PALIMPSEST_PORT,
@@ -116,8 +125,11 @@ function toConfig(read: Environment, portGiven: boolean): Config {
     databaseUrl: read.DATABASE_URL,
     eventStoreUrl: read.EVENTSTORE_URL,
     sqlDatabaseUrl: read.PALIMPSEST_SQL_DATABASE_URL,
-    masterKeyFile: keyFile === undefined ? undefined : resolve(keyFile),
-    toolsFile: toolsFile === undefined ? undefined : resolve(toolsFile),
+    masterKeyFile: absolute(read.PALIMPSEST_MASTER_KEY_FILE),
+    signingKeyFile: absolute(read.PALIMPSEST_SIGNING_KEY_FILE),
+    anchorFile: absolute(read.PALIMPSEST_ANCHOR_FILE),
+    anchorUrl: read.PALIMPSEST_ANCHOR_URL,
+    toolsFile: absolute(read.PALIMPSEST_TOOLS_FILE),
     projects: read.PALIMPSEST_PROJECTOR === 'on',
     internalUrl: read.PALIMPSEST_INTERNAL_URL,
     logLevel: read.PALIMPSEST_LOG_LEVEL,

@@ -44,6 +44,8 @@ export const limits = {
   maxTakeovers: [3, 1, 100],
   /** How long a query waits for the revision that it was asked for; beyond: 503 behind. */
   maxWaitMs: [5 * second, 10, minute],
+  /** From one signed anchor to the next; none where nothing has moved. */
+  anchorIntervalMs: [minute, 100, day],
   /** What running turns get on SIGTERM. */
   shutdownGraceMs: [30 * second, 0, 10 * minute],
   /** Connections to Postgres of one process. */

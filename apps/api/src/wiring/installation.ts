@@ -1,10 +1,17 @@
-import { type ApiKeys, createSystem, Metrics, PostgresApiKeys, type RunningSystem } from '@palimpsest/application';
+import {
+  anchorSettings,
+  type ApiKeys,
+  createSystem,
+  Metrics,
+  PostgresApiKeys,
+  type RunningSystem,
+} from '@palimpsest/application';
 import { openDatabase, openLog } from '@palimpsest/installation';
 import {
   type Config,
   type DataDir,
   type Logger,
-  loadInstallationKey,
+  loadInstallationKeys,
   type Pool,
   secretFile,
 } from '@palimpsest/platform';
@@ -40,7 +47,8 @@ export async function openInstallation(
   /** A simulated model that runs already, to be called instead of one of this process. */
   simulated?: Pick<SimulatedModel, 'url'>,
 ): Promise<Installation> {
-  const installationKey = loadInstallationKey(config, home);
+  const readInstallationKeys = () => loadInstallationKeys(config, home);
+  const installationKeys = readInstallationKeys();
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const next of closing.reverse()) await next();
@@ -58,7 +66,8 @@ export async function openInstallation(
     const metrics = new Metrics({ processMetrics: true });
     const running = await createSystem({
       ...{ pool, log, metrics, limits: config.limits, store: openLog(config, pool, log).store },
-      installationKeys: [installationKey],
+      ...{ installationKeys, readInstallationKeys },
+      anchors: anchorSettings(config, home),
       providers: providers.byName,
       defaultModel: providers.defaultModel,
       tools: tools.registry,

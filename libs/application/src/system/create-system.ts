@@ -5,6 +5,7 @@ import {
   conversationKeyId,
   EventCodec,
   type EventStore,
+  type InstallationKeys,
   KeyRing,
   PostgresKeyStore,
   PostgresSnapshotStore,
@@ -32,6 +33,7 @@ import {
   UnfinishedConversations,
 } from '@palimpsest/turns';
 import { AssistantWriter } from '../assistants/assistant-writer';
+import { type AnchorSettings, AuditWork } from '../audit';
 import type { Metrics } from '../metrics';
 import { TurnReader } from '../turns/turn-reader';
 import { engineEvents } from './engine-events';
@@ -43,7 +45,11 @@ import { type System } from './system';
 export interface SystemOptions {
   readonly pool: Pool;
   readonly store: EventStore;
-  readonly installationKeys: readonly [Uint8Array, ...Uint8Array[]];
+  readonly installationKeys: InstallationKeys;
+  /** Reads them again: so a process that runs takes up a rotation. */
+  readonly readInstallationKeys?: () => InstallationKeys;
+  /** Left out: this process does not anchor the log. */
+  readonly anchors?: AnchorSettings;
   /** Those that this installation can call, by name. */
   readonly providers: ReadonlyMap<string, ModelProvider>;
   readonly defaultModel: ModelChoice;
@@ -60,6 +66,7 @@ export interface SystemOptions {
 /** A process's own: what it works with, and what goes on in it from `start` to `stop`. */
 export interface RunningSystem {
   readonly system: System;
+  readonly audit: AuditWork;
   start(): Promise<void>;
   /** Where other processes reach this one; from now on. */
   announce(internalUrl: string): void;
@@ -72,7 +79,10 @@ export interface RunningSystem {
 /** Everything between the edge and the stores, put together once. */
 export async function createSystem(options: SystemOptions): Promise<RunningSystem> {
   const { pool, store, limits, log, metrics, tools } = options;
-  const keys = new KeyRing({ store: new PostgresKeyStore(pool), installation: options.installationKeys });
+  const keys = new KeyRing({
+    store: new PostgresKeyStore(pool),
+    installation: options.readInstallationKeys ?? options.installationKeys,
+  });
   const codec = new EventCodec({ store, keys, schemaVersion: versionOf, upcast });
   const conversations = new ConversationLog(store, codec);
   const tree = new ConversationTree(pool);
@@ -169,6 +179,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   });
   const turns = new TurnReader(store, conversations, feed, remote);
 
+  const audit = new AuditWork({ pool, store, keys, log }, options.anchors);
   const system: System = {
     ...{
       store,
@@ -198,8 +209,10 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   };
   return {
     system,
+    audit,
     async start() {
       if (options.alone) await leases.deleteAll();
+      await audit.start();
       for (const each of Object.values(projectors)) each.start();
       await follower.begin(await tree.unfinished());
       sweep.start();
@@ -208,6 +221,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     drain: () => engine.stop(limits.shutdownGraceMs),
     async stop() {
       await sweep.stop();
+      await audit.stop();
       await follower.stop();
       await Promise.all(Object.values(projectors).map((each) => each.stop()));
       await writer.close();

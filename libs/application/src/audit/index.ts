@@ -1,0 +1,3 @@
+export * from './audit-work';
+export * from './key-destructions';
+export * from './key-health';
