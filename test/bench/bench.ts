@@ -1,4 +1,4 @@
-import { FULL_MANIFEST_EVERY } from '@palimpsest/context';
+import { MILESTONE_EVERY } from '@palimpsest/context';
 import type { TestDatabase } from '../support/database';
 import { benchAppends } from './appends';
 import { measureReplays } from './replays';
@@ -32,8 +32,8 @@ export const smallSizes: Sizes = {
   more: 16,
 };
 
-/** Turns of two nodes each after which a manifest is written in full again. */
-const MANIFEST_PERIOD = FULL_MANIFEST_EVERY / 2;
+/** Turns of two nodes each from one milestone of the manifests to the next. */
+const MANIFEST_PERIOD = MILESTONE_EVERY / 2;
 
 export interface BenchOptions {
   /** A folder for a CPU profile of the server. */

@@ -45,8 +45,8 @@ export interface PlacedSegment {
 
 /** Texts shorter than this are cheaper written again than referred to. Characters. */
 export const SHORTEST_REFERENCE = 64;
-/** At every so manyth node the manifest is written in full, so that no replay follows a longer chain. */
-export const FULL_MANIFEST_EVERY = 64;
+/** Every so manyth node of a path is a milestone: see `planManifest`. */
+export const MILESTONE_EVERY = 64;
 
 /** What a piece is, without its text where an event holds that: equal identities are equal bytes. */
 function identity(piece: Piece): string {
@@ -71,15 +71,25 @@ export interface PlannedManifest {
   readonly placed: readonly PlacedSegment[];
 }
 
+/** A milestone's request, as far as the next one refers to it. */
+export interface Milestone {
+  readonly nodeId: string;
+  readonly places: readonly SegmentPlace[];
+}
+
+/** Before the first one. */
+export const NO_MILESTONE: Milestone = { nodeId: '', places: [] };
+
 /**
- * Says where each segment of a request comes from. `base` is the request of the node before, or empty. `full`: name the owners instead of
- * the node before.
+ * Says where each segment of a request comes from. `base` is the request of the node before; a node's manifest refers to it. A milestone's
+ * refers to the `milestone` before it instead, and names the owners of what came since. So no replay follows a chain that is longer than the
+ * nodes to the last milestone and the milestones together, and no manifest grows with its conversation.
  */
 export function planManifest(
   nodeId: string,
   request: RenderedRequest,
   base: { readonly nodeId: string; readonly placed: readonly PlacedSegment[] } | null,
-  full: boolean,
+  milestone?: Milestone,
 ): PlannedManifest {
   const segments = [request.head, ...request.messages, request.tail];
   const before = base?.placed ?? [];
@@ -87,28 +97,30 @@ export function planManifest(
   const start = commonStart(segments, before);
   const known = new Map<string, number>();
   for (let at = start; at < before.length; at++) known.set(segmentIdentity((before[at] as PlacedSegment).segment), at);
-  const copied = (at: number, old: PlacedSegment): ManifestPart =>
-    full || base === null
-      ? { own: old.owner, from: old.index, to: old.index + 1 }
-      : { copy: base.nodeId, from: at, to: at + 1 };
   const fresh: Segment[] = [];
   const placed = before.slice(0, start);
   const parts: ManifestPart[] = [];
-  if (full) placed.forEach((old, at) => lengthen(parts, copied(at, old)));
-  else if (base !== null && start > 0) parts.push({ copy: base.nodeId, from: 0, to: start });
+  if (milestone) placed.forEach((old, at) => lengthen(parts, since(milestone, at, old)));
+  else if (base && start > 0) parts.push({ copy: base.nodeId, from: 0, to: start });
   for (const segment of segments.slice(start)) {
     const at = known.get(segmentIdentity(segment));
     const old = at === undefined ? undefined : before[at];
-    if (at === undefined || old === undefined) {
-      placed.push({ owner: nodeId, index: fresh.length, segment });
+    if (base === null || at === undefined || old === undefined) {
       lengthen(parts, { here: fresh.length, to: fresh.length + 1 });
+      placed.push({ owner: nodeId, index: fresh.length, segment });
       fresh.push(segment);
     } else {
+      lengthen(parts, milestone ? since(milestone, placed.length, old) : { copy: base.nodeId, from: at, to: at + 1 });
       placed.push(old);
-      lengthen(parts, copied(at, old));
     }
   }
   return { manifest: parts, fresh, placed };
+}
+
+/** A segment at this place of a request: copied where the milestone's request has it there too, else by its owner. */
+function since({ nodeId, places }: Milestone, at: number, { owner, index }: SegmentPlace): ManifestPart {
+  const same = places[at]?.owner === owner && places[at]?.index === index;
+  return same ? { copy: nodeId, from: at, to: at + 1 } : { own: owner, from: index, to: index + 1 };
 }
 
 function commonStart(segments: readonly Segment[], before: readonly PlacedSegment[]): number {

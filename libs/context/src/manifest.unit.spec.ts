@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import type { Source } from './items';
 import {
-  FULL_MANIFEST_EVERY,
-  type ManifestPart,
+  MILESTONE_EVERY,
+  type Milestone,
+  NO_MILESTONE,
   type PlacedSegment,
   planManifest,
   resolveManifest,
@@ -52,7 +53,7 @@ class Conversation {
     const path = [...(this.paths.get(parent) ?? []), said];
     const request = render(prompt, path);
     const base = parent === '' ? null : { nodeId: parent, placed: this.placed(parent) };
-    const plan = planManifest(nodeId, request, base, path.length % FULL_MANIFEST_EVERY === 0);
+    const plan = planManifest(nodeId, request, base, this.milestoneBefore(path));
     const segments = plan.fresh.map((segment) => storeSegment(nodeId, segment));
     const stored = { manifest: plan.manifest, segments, sha256: '', url: '', path: '', headers: {}, sdk: '' };
     this.requests.set(nodeId, JSON.parse(JSON.stringify(stored)) as StoredRequest);
@@ -63,6 +64,12 @@ class Conversation {
   /** From what is stored alone. */
   replay(nodeId: string): string {
     return Buffer.concat(this.placed(nodeId).map(({ segment }) => wireBytes(segment))).toString('hex');
+  }
+
+  private milestoneBefore(path: readonly Said[]): Milestone | undefined {
+    if (path.length % MILESTONE_EVERY !== 0) return undefined;
+    const before = path[path.length - MILESTONE_EVERY - 1];
+    return before ? { nodeId: before.nodeId, places: this.placed(before.nodeId) } : NO_MILESTONE;
   }
 
   private placed(nodeId: string): readonly PlacedSegment[] {
@@ -102,19 +109,24 @@ describe('a manifest', () => {
     const conversation = new Conversation();
     for (let n = 0; n < 300; n += 1) conversation.ask(`n${n}`, n ? `n${n - 1}` : '', `${n} ${long}`, 'prompt');
     const sizes = [...conversation.requests.values()].map((request) => JSON.stringify(request).length);
-    const usual = sizes.filter((_, n) => n > 0 && (n + 1) % FULL_MANIFEST_EVERY !== 0);
-    expect(Math.max(...usual) - Math.min(...usual)).toBeLessThan(20);
+    const isMilestone = (n: number): boolean => (n + 1) % MILESTONE_EVERY === 0;
+    for (const kind of [true, false]) {
+      const alike = sizes.filter((_, n) => n > MILESTONE_EVERY && isMilestone(n) === kind);
+      expect(Math.max(...alike) - Math.min(...alike)).toBeLessThan(100);
+    }
   });
 
-  it('is written in full at every sixty-fourth node, so that no replay follows a longer chain', () => {
+  it('follows the nodes to the last milestone, and then the milestones, and no longer chain', () => {
     const conversation = new Conversation();
-    for (let n = 0; n < 130; n += 1) conversation.ask(`n${n}`, n ? `n${n - 1}` : '', long, 'prompt');
-    let chain = 0;
-    for (let id: string | undefined = 'n126'; id !== undefined; chain += 1) {
-      const part: ManifestPart | undefined = conversation.requests.get(id)?.manifest.find((known) => 'copy' in known);
-      id = part && 'copy' in part ? part.copy : undefined;
+    const count = 5 * MILESTONE_EVERY - 1;
+    for (let n = 0; n < count; n += 1) conversation.ask(`n${n}`, n ? `n${n - 1}` : '', long, 'prompt');
+    const chain: string[] = [];
+    for (let id: string | undefined = `n${count - 1}`; id !== undefined;) {
+      chain.push(id);
+      id = conversation.requests.get(id)?.manifest.flatMap((part) => ('copy' in part ? [part.copy] : []))[0];
     }
-    expect(chain).toBeLessThanOrEqual(FULL_MANIFEST_EVERY);
+    expect(chain).toHaveLength(MILESTONE_EVERY + 3);
+    expect(conversation.replay(`n${count - 1}`)).toBe(conversation.sent.get(`n${count - 1}`));
   });
 
   it('names the node that is missing', () => {

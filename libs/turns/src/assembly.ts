@@ -12,7 +12,7 @@ import {
 import type { ActiveConversation, CallRequestedDraft, ConversationEvent, DraftEvent } from '@palimpsest/conversation';
 import { isExact, type ModelProvider } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
-import { isFull, type Paths } from './paths';
+import type { Paths } from './paths';
 
 /** The request can't be made: it is larger than `maxRequestBytes`. */
 export class RequestTooLarge extends Error {
@@ -108,7 +108,7 @@ export class Assembly {
     const body = this.bodyOf(rendered, provider.name);
     const placed = this.paths.placed(held, path);
     const base = placed && { nodeId: parent ?? '', placed };
-    const plan = planManifest(nodeId, rendered, base, isFull(path.length + 1));
+    const plan = planManifest(nodeId, rendered, base, this.paths.milestone(path));
     const content: StoredRequest = {
       manifest: plan.manifest,
       segments: plan.fresh.map((segment) => storeSegment(nodeId, segment)),

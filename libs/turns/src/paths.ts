@@ -1,5 +1,7 @@
 import {
-  FULL_MANIFEST_EVERY,
+  type Milestone,
+  MILESTONE_EVERY,
+  NO_MILESTONE,
   type NodeRecord,
   type OpenedEvent,
   PathFold,
@@ -91,12 +93,9 @@ export class Paths {
     if (!last) return null;
     const known = held.placed.get(last.nodeId);
     if (known) return known;
-    const requests = new Map(path.map((node): [string, StoredRequest] => [node.nodeId, node.request]));
-    const resolved = resolveManifest(last.nodeId, requests);
-    if ('missing' in resolved)
-      throw new Error(`The request of ${last.nodeId} copies from ${resolved.missing}, which is not on its path.`);
+    const { places, requests } = resolve(last.nodeId, path);
     // A piece that has a source is known by it: its text is not looked up.
-    const segments = resolved.places.map(({ owner, index }) => {
+    const segments = places.map(({ owner, index }) => {
       const pieces = requests.get(owner)?.segments[index];
       if (!pieces)
         throw new Error(`The request of ${last.nodeId} names segment ${index} of ${owner}, which is not there.`);
@@ -104,6 +103,14 @@ export class Paths {
     });
     held.placed.set(last.nodeId, segments);
     return segments;
+  }
+
+  /** What the next node's manifest refers to where that node is a milestone itself; undefined where it is none. */
+  milestone(path: readonly NodeRecord[]): Milestone | undefined {
+    const depth = path.length + 1;
+    if (depth % MILESTONE_EVERY !== 0) return undefined;
+    const before = path[depth - MILESTONE_EVERY - 1];
+    return before ? { nodeId: before.nodeId, places: resolve(before.nodeId, path).places } : NO_MILESTONE;
   }
 
   private async begin({ conversationId, nodeId, turnStartedAt }: PathWanted): Promise<HeldPaths> {
@@ -146,5 +153,11 @@ export class Paths {
   }
 }
 
-/** Whether the manifest of a node at this depth (from 1) names the owners of its segments, so that no chain grows longer. */
-export const isFull = (depth: number): boolean => depth % FULL_MANIFEST_EVERY === 0;
+/** Where the segments of a request stand that is on this path, and so is all that it copies from. */
+function resolve(nodeId: string, path: readonly NodeRecord[]) {
+  const requests = new Map(path.map((node): [string, StoredRequest] => [node.nodeId, node.request]));
+  const resolved = resolveManifest(nodeId, requests);
+  if ('missing' in resolved)
+    throw new Error(`The request of ${nodeId} copies from ${resolved.missing}, which is not on its path.`);
+  return { places: resolved.places, requests };
+}
