@@ -50,6 +50,10 @@ export class InstallationProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
+    // Nothing that the test starts outlives the test, however that ends.
+    const end = () => void this.child.kill('SIGKILL');
+    process.once('exit', end);
+    this.child.once('exit', () => process.off('exit', end));
     this.ended = once(this.child, 'close').then(([status, signal]) => (signal ?? status) as End);
     this.serving = new Promise((resolve) => {
       void this.ended.then(() => resolve(undefined));

@@ -73,6 +73,7 @@ async function main(): Promise<boolean> {
   return faults.length === 0;
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 main().then(
   (holds) => process.exit(holds ? 0 : 1),
   (error: unknown) => {
