@@ -1,14 +1,23 @@
 import { Module } from '@nestjs/common';
 import { InjectCommander } from 'nest-commander';
+import { AnchorCommand } from './anchor/anchor.command';
 import { DemoCommand } from './demo/demo.command';
 import { CreateKeyCommand } from './keys/create-key.command';
 import { KeysCommand } from './keys/keys.command';
 import { ListKeysCommand } from './keys/list-keys.command';
 import { RevokeKeyCommand } from './keys/revoke-key.command';
+import { RotateKeysCommand } from './keys/rotate-keys.command';
+import { RotateSigningKeyCommand } from './keys/rotate-signing-key.command';
 import type { ParsedCommand } from './verb';
+import { VerifyCommand } from './verify/verify.command';
 
 /** One verb, one file; a group of verbs, one folder. */
-@Module({ providers: [DemoCommand, KeysCommand, CreateKeyCommand, ListKeysCommand, RevokeKeyCommand] })
+@Module({
+  providers: [
+    ...[DemoCommand, VerifyCommand, AnchorCommand],
+    ...[KeysCommand, CreateKeyCommand, ListKeysCommand, RevokeKeyCommand, RotateKeysCommand, RotateSigningKeyCommand],
+  ],
+})
 export class CliModule {
   constructor(@InjectCommander() program: ParsedCommand) {
     program

@@ -1,3 +1,4 @@
 export * from './audit-work';
 export * from './key-destructions';
 export * from './key-health';
+export * from './verify-installation';

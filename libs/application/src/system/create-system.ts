@@ -1,9 +1,7 @@
 import type { ModelChoice } from '@palimpsest/assistant';
 import { Replayer } from '@palimpsest/audit';
-import { decode, newestVersion, type ConversationEventType } from '@palimpsest/conversation';
 import {
   conversationKeyId,
-  EventCodec,
   type EventStore,
   type InstallationKeys,
   KeyRing,
@@ -36,6 +34,7 @@ import { AssistantWriter } from '../assistants/assistant-writer';
 import { type AnchorSettings, AuditWork } from '../audit';
 import type { Metrics } from '../metrics';
 import { TurnReader } from '../turns/turn-reader';
+import { createCodec } from './codec';
 import { engineEvents } from './engine-events';
 import { internalTokenOf } from './internal-token';
 import { createProjectors } from './projectors';
@@ -83,7 +82,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     store: new PostgresKeyStore(pool),
     installation: options.readInstallationKeys ?? options.installationKeys,
   });
-  const codec = new EventCodec({ store, keys, schemaVersion: versionOf, upcast });
+  const codec = createCodec(store, keys);
   const conversations = new ConversationLog(store, codec);
   const tree = new ConversationTree(pool);
   const assistants = new Assistants(store, codec);
@@ -147,7 +146,23 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     questionOf: (conversationId, turnId) => questionOf(writer, identities, conversations, conversationId, turnId),
   });
   const unfinished = new UnfinishedConversations();
-  const follower = new LogFollower({ store, engine, feed, unfinished, onError: (error) => events.broken(null, error) });
+  const forget = async (conversationId: string) => {
+    await identities.markDeleted(conversationId);
+    paths.forget(conversationId);
+    await writer.forget(conversationId);
+  };
+  const onDeleted = (conversationId: string) =>
+    void forget(conversationId).catch((err: unknown) =>
+      log.warn({ err, conversationId }, 'a deleted conversation could not be forgotten here'),
+    );
+  const follower = new LogFollower({
+    store,
+    engine,
+    feed,
+    unfinished,
+    onDeleted,
+    onError: (error) => events.broken(null, error),
+  });
   const sweep = new Sweep({
     ...{
       engine,
@@ -203,6 +218,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     feed,
     internalToken,
     defaultModel: options.defaultModel,
+    forget,
     hasProvider: (name) => options.providers.has(name),
     now: () => systemClock.now(),
     newId: () => randomIds.next(),
@@ -230,11 +246,6 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     },
   };
 }
-
-const versionOf = (type: string): number =>
-  type === 'AssistantVersionCreated' ? 1 : newestVersion(type as ConversationEventType);
-const upcast: NonNullable<ConstructorParameters<typeof EventCodec>[0]['upcast']> = (event) =>
-  event.stream.startsWith('conversation-') ? decode(event) : { type: event.type, data: event.data };
 
 /** The exact bytes of a request that another process stored. */
 function bodyOf(replayer: Replayer) {
