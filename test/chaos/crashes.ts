@@ -89,9 +89,14 @@ class CrashRun {
     this.assistants = await createAssistants(this.client);
     await this.warmUp();
     let kills = 0;
-    while (kills < this.options.kills && this.faults.length === 0) {
-      kills += await this.round(this.options.kills - kills);
-      this.options.onKill?.(kills, JSON.stringify(this.met));
+    try {
+      while (kills < this.options.kills && this.faults.length === 0) {
+        kills += await this.round(this.options.kills - kills);
+        this.options.onKill?.(kills, JSON.stringify(this.met));
+      }
+    } catch (error) {
+      const errors = this.running.process.complaints.filter(({ level }) => level !== 'warn').slice(-3);
+      this.faults.push(`after ${kills} kills: ${String(error)}; the process said ${JSON.stringify(errors)}`);
     }
     this.faults.push(...(await faultsOfTree(this.store, this.site.pool, this.site.scratch)));
     const [takeovers, interrupted] = await Promise.all([this.count('TurnTakenOver'), this.countInterrupted()]);
