@@ -27,13 +27,20 @@ const WORD = {
 };
 const SAYS = `data: ${JSON.stringify(WORD)}\n\ndata: [DONE]\n\n`;
 
-function sayOneWord(request: IncomingMessage, response: ServerResponse): void {
-  request.resume().once('end', () => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(SAYS));
+/** Reads as the model does: how fast a body can be sent is the receiver's affair too. */
+async function sayOneWord(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  Buffer.concat(parts);
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).end(SAYS);
 }
 
 async function main(): Promise<void> {
   const model = await startSimulatedModel();
-  const nothing = createServer(sayOneWord);
+  const nothing = createServer((request, response) => {
+    sayOneWord(request, response).catch(() => response.destroy());
+  });
+  nothing.keepAliveTimeout = 60_000;
   await new Promise<void>((listening) => nothing.listen(0, '127.0.0.1', listening));
   // Asked for after each turn, and counted anew from then on.
   process.on('message', () => {
