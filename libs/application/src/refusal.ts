@@ -15,6 +15,7 @@ export type RefusalCode =
   | 'sealed'
   | 'shutting_down'
   | 'too_many_turns'
+  | 'tool_unavailable'
   | 'turn_running'
   | 'unknown_parent'
   | 'validation_failed';

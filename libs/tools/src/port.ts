@@ -29,6 +29,11 @@ export interface Tool {
   run(run: ToolRun): Promise<ToolResult>;
 }
 
+/** A tool that the operator named, and that cannot be had now. Nothing was run. The message is for a person. */
+export class ToolUnavailable extends Error {
+  override readonly name = 'ToolUnavailable';
+}
+
 /** How an assistant refers to a tool: by name. What stands behind the name is the operator's. */
 export interface ToolReference {
   readonly type: 'builtin' | 'http' | 'mcp';
@@ -36,6 +41,6 @@ export interface ToolReference {
 }
 
 export interface ToolRegistry {
-  /** Undefined where the operator has no such tool. */
+  /** Undefined where the operator has no such tool. Rejects with `ToolUnavailable`. A definition is a reference too. */
   find(reference: ToolReference): Promise<Tool | undefined>;
 }

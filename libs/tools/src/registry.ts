@@ -1,4 +1,5 @@
 import { createHttpTool, type HttpToolConfig, type HttpToolOptions } from './http/http-tool';
+import type { McpTools } from './mcp/mcp-tools';
 import type { Tool, ToolReference, ToolRegistry } from './port';
 import { checkSchema } from './validate-arguments';
 
@@ -7,7 +8,12 @@ export const toolName = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The tools of this installation. Throws where two of one type share a name, a name is no name, or a schema cannot be used. */
 export function createToolRegistry(
-  tools: { readonly builtins: readonly Tool[]; readonly http: readonly HttpToolConfig[] },
+  tools: {
+    readonly builtins: readonly Tool[];
+    readonly http: readonly HttpToolConfig[];
+    /** Asked for each name anew: what its servers list may change. */
+    readonly mcp?: Pick<McpTools, 'find'>;
+  },
   options: HttpToolOptions = {},
 ): ToolRegistry {
   const known = new Map<string, Tool>();
@@ -20,7 +26,10 @@ export function createToolRegistry(
     if (!schema.ok) throw new Error(`Tool "${name}": ${schema.text}`);
     known.set(keyOf(tool.definition), tool);
   }
-  return { find: async (reference) => known.get(keyOf(reference)) };
+  return {
+    find: async (reference) =>
+      reference.type === 'mcp' ? tools.mcp?.find(reference.name) : known.get(keyOf(reference)),
+  };
 }
 
 const keyOf = ({ type, name }: ToolReference): string => `${type} ${name}`;

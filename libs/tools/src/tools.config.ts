@@ -1,20 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { HttpToolConfig } from './http/http-tool';
+import { type McpServer, mcpServerSchema, mcpServersOf } from './mcp/mcp.config';
 import { toolName } from './registry';
+import { type Env, secretOf, secretReference, ToolsFileError } from './tools-file-error';
 import { checkSchema } from './validate-arguments';
 
 /** The operator's tools, as the file says that PALIMPSEST_TOOLS_FILE names. */
 export interface ToolsConfig {
   readonly http: readonly HttpToolConfig[];
+  readonly mcp: readonly McpServer[];
 }
-
-/** What is wrong with the file, one sentence a line. Never holds a secret. */
-export class ToolsFileError extends Error {
-  override readonly name = 'ToolsFileError';
-}
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 const callable = (text: string): boolean => {
   if (!URL.canParse(text)) return false;
@@ -33,12 +29,15 @@ const httpTool = z.strictObject({
   timeoutMs: z.int().min(100).max(3_600_000).default(30_000),
   secret: z
     .string()
-    .regex(/^env:[A-Za-z_][A-Za-z0-9_]*$/, 'must be "env:NAME", the environment variable that holds the secret')
+    .regex(secretReference, 'must be "env:NAME", the environment variable that holds the secret')
     .optional(),
   allowPrivate: z.boolean('must be true or false').default(false),
 });
 
-const file = z.strictObject({ http: z.array(httpTool).default([]) });
+const file = z.strictObject({
+  http: z.array(httpTool).default([]),
+  mcp: z.array(mcpServerSchema(callable)).default([]),
+});
 
 /** @throws ToolsFileError */
 export function loadToolsFile(path: string, env: Env): ToolsConfig {
@@ -59,7 +58,7 @@ export function readToolsConfig(text: string, env: Env): ToolsConfig {
     ...tool,
     // Whoever does not say so does not mean that a model may write unasked.
     approval: approval ?? tool.effect === 'write',
-    ...(secret === undefined ? {} : { secret: secretOf(secret, tool.name, env) }),
+    ...(secret === undefined ? {} : { secret: secretOf(secret, `Tool "${tool.name}"`, env) }),
   }));
   for (const [index, { name, inputSchema }] of http.entries()) {
     const schema = checkSchema(inputSchema);
@@ -67,7 +66,7 @@ export function readToolsConfig(text: string, env: Env): ToolsConfig {
     if (http.findIndex((other) => other.name === name) !== index)
       throw new ToolsFileError(`There are two tools of the name "${name}".`);
   }
-  return { http };
+  return { http, mcp: mcpServersOf(parsed.data.mcp, env) };
 }
 
 function parse(text: string): unknown {
@@ -80,10 +79,3 @@ function parse(text: string): unknown {
 
 const inWords = ({ path, message }: { path: PropertyKey[]; message: string }): string =>
   `${path.length === 0 ? 'The tools file' : path.map(String).join('.')}: ${message}.`;
-
-function secretOf(reference: string, tool: string, env: Env): string {
-  const variable = reference.slice('env:'.length);
-  const value = env[variable];
-  if (value) return value;
-  throw new ToolsFileError(`Tool "${tool}" takes its secret from ${variable}, which is not set.`);
-}

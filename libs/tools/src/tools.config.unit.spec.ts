@@ -11,7 +11,7 @@ const read = (http: unknown, env = {}) => readToolsConfig(JSON.stringify({ http 
 
 describe('the tools file', () => {
   it('names tools; what it leaves out is the safe choice', () => {
-    expect(readToolsConfig('{}', {})).toEqual({ http: [] });
+    expect(readToolsConfig('{}', {})).toEqual({ http: [], mcp: [] });
     expect(read([tool])).toEqual([{ ...tool, approval: true, timeoutMs: 30_000, allowPrivate: false }]);
     expect(read([{ ...tool, effect: 'read' }])).toMatchObject([{ approval: false }]);
     expect(read([{ ...tool, approval: false, timeoutMs: 500, method: 'POST' }])).toMatchObject([

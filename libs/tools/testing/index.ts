@@ -1,1 +1,3 @@
+export * from './mcp-server';
+export * from './mcp-stdio';
 export * from './sql-database';

@@ -1,7 +1,7 @@
 import type { ToolDefinition } from '@palimpsest/assistant';
 import type { ReceivedItem } from '@palimpsest/context';
 import type { ActiveConversation, ConversationCommand, EventOf } from '@palimpsest/conversation';
-import type { ToolRegistry, ToolResult } from '@palimpsest/tools';
+import type { Tool, ToolRegistry, ToolResult } from '@palimpsest/tools';
 import type { Assistants } from './assistants';
 import type { Carry, TurnWriter } from './carry';
 import type { Paths } from './paths';
@@ -84,8 +84,13 @@ export class ToolRuns {
     runId: string,
     raw: string,
   ): Promise<ToolResult> {
-    const tool = definition && (await this.options.registry.find(definition));
-    if (!tool)
+    let tool: Tool | undefined;
+    try {
+      tool = definition && (await this.options.registry.find(definition));
+    } catch (error) {
+      return { isError: true, text: `The tool cannot be had now, and nothing was run: ${messageOf(error)}` };
+    }
+    if (!definition || !tool)
       return { isError: true, text: 'The tool is no longer configured on this installation. Nothing was run.' };
     const timeout = AbortSignal.timeout(tool.timeoutMs);
     // A write tool that has begun is not cut short by a cancel: its result is worth more than its absence.
@@ -101,7 +106,7 @@ export class ToolRuns {
         };
       return {
         isError: true,
-        text: `The tool could not be run: ${error instanceof Error ? error.message : String(error)}`,
+        text: `The tool could not be run: ${messageOf(error)}`,
       };
     }
   }
@@ -116,3 +121,5 @@ export class ToolRuns {
     };
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

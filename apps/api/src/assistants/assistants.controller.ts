@@ -21,7 +21,7 @@ export class AssistantsController {
   @ApiIdempotencyKey()
   @ApiBody({ type: CreateAssistantBody })
   @ApiCreatedResponse({ type: AssistantBody })
-  @ApiProblems('not_found', ...whileWriting)
+  @ApiProblems('not_found', 'tool_unavailable', ...whileWriting)
   async createAssistant(
     @CurrentCaller() caller: Caller,
     @CurrentIdempotency() idempotency: Idempotency,

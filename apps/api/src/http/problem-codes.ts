@@ -45,6 +45,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   sealed: { status: 410, title: 'The content was erased' },
   shutting_down: { status: 503, title: 'Shutting down', retryAfter: 5 },
   too_many_turns: { status: 429, title: 'Too many turns run', retryAfter: 1 },
+  tool_unavailable: { status: 503, title: 'A tool cannot be had now', retryAfter: 5 },
   turn_running: { status: 409, title: 'A turn runs' },
   unauthorized: { status: 401, title: 'No valid API key' },
   unknown_parent: { status: 404, title: 'The parent is not in this conversation' },

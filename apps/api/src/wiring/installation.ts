@@ -59,7 +59,7 @@ export async function openInstallation(
     const { pool, embedded } = database;
     const providers = await createProviders(config, simulated);
     closing.push(() => providers.close());
-    const tools = await createTools(config, home, embedded);
+    const tools = await createTools(config, home, embedded, log);
     closing.push(() => tools.close());
     const apiKeys = new PostgresApiKeys(pool);
     const keyFile = await firstKey(apiKeys, pool, home);

@@ -1,5 +1,6 @@
-import { type Config, type DataDir, type EmbeddedPostgres, secretFile } from '@palimpsest/platform';
+import { type Config, type DataDir, type EmbeddedPostgres, type Logger, secretFile } from '@palimpsest/platform';
 import {
+  createMcpTools,
   createSqlTool,
   createToolRegistry,
   loadToolsFile,
@@ -25,21 +26,28 @@ export async function createTools(
   config: Config,
   home: DataDir,
   postgres: EmbeddedPostgres | undefined,
+  log: Logger,
 ): Promise<Tools> {
   const url = config.sqlDatabaseUrl ?? (postgres && (await sampleDatabase(home, postgres)));
   const sql: SqlTool | undefined = url === undefined ? undefined : await createSqlTool({ url });
-  const http = config.toolsFile === undefined ? [] : loadToolsFile(config.toolsFile, process.env).http;
+  const { maxToolResultBytes } = config.limits;
+  const named = config.toolsFile === undefined ? undefined : loadToolsFile(config.toolsFile, process.env);
+  const mcp = createMcpTools(named?.mcp ?? [], {
+    maxToolResultBytes,
+    onChange: (server, state, why) =>
+      log[state === 'connected' ? 'info' : 'warn']({ server, why }, `MCP server ${state}`),
+  });
   return {
-    registry: createToolRegistry(
-      { builtins: sql ? [sql] : [], http },
-      { maxToolResultBytes: config.limits.maxToolResultBytes },
-    ),
+    registry: createToolRegistry({ builtins: sql ? [sql] : [], http: named?.http ?? [], mcp }, { maxToolResultBytes }),
     sql: config.sqlDatabaseUrl
       ? 'reads the database of PALIMPSEST_SQL_DATABASE_URL'
       : sql
         ? 'reads a sample of sales'
         : 'none: set PALIMPSEST_SQL_DATABASE_URL to have it',
-    close: async () => sql?.close(),
+    close: async () => {
+      await mcp.close();
+      await sql?.close();
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { AssistantDefinition, ModelChoice, ToolDefinition } from '@palimpsest/assistant';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { reservedParams } from '@palimpsest/providers';
+import { ToolUnavailable } from '@palimpsest/tools';
 import { answer, type Answer, refused } from '../refusal';
 import { commandKey, createdId } from '../system/command-keys';
 import { guarded } from '../system/guard';
@@ -63,7 +64,12 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
       );
     const tools: ToolDefinition[] = [];
     for (const reference of specification.tools ?? []) {
-      const tool = await this.system.tools.find(reference);
+      const tool = await this.system.tools.find(reference).catch(unavailable);
+      if (tool instanceof ToolUnavailable)
+        return refused(
+          'tool_unavailable',
+          `${tool.message} Its operator has to mend that, or it comes back by itself.`,
+        );
       if (!tool)
         return refused(
           'validation_failed',
@@ -88,6 +94,11 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     } = model;
     return { provider, name, inputCap, maxOutputTokens, params };
   }
+}
+
+function unavailable(error: unknown): ToolUnavailable {
+  if (error instanceof ToolUnavailable) return error;
+  throw error;
 }
 
 const noSuchAssistant = refused('not_found', 'There is no such assistant.');

@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { Tool, ToolResult, ToolRun } from '../port';
+import { untilAborted } from '../until-aborted';
+import { failed, isTimeout, neverSent, wordsOf } from './failure-words';
 import { AddressRefused, checkedAddresses, lookupOf, systemLookup, type Lookup } from './resolve';
 
 /** A tool of the operator's that is called over HTTP. */
@@ -139,28 +141,4 @@ async function read(response: IncomingMessage, limit: number): Promise<{ bytes: 
     if (length > limit) return { bytes: Buffer.concat(chunks).subarray(0, limit), complete: false };
   }
   return { bytes: Buffer.concat(chunks), complete: true };
-}
-
-/** A name service that does not answer knows no signal. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
-const failed = (text: string): ToolResult => ({ text, isError: true });
-const isTimeout = (reason: unknown): boolean => reason instanceof Error && reason.name === 'TimeoutError';
-const codeOf = (error: unknown): string => (error as { code?: string }).code ?? '';
-const neverSent = (error: unknown): boolean =>
-  /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$|CERT|^DEPTH_ZERO|^UNABLE_TO/.test(codeOf(error));
-
-/** Without the address that Node's own message names. */
-function wordsOf(error: unknown): string {
-  if (/^(ENOTFOUND|EAI_AGAIN)$/.test(codeOf(error))) return "The tool's host name is not known.";
-  if (/CERT|^DEPTH_ZERO|^UNABLE_TO/.test(codeOf(error))) return "The tool's certificate is not valid.";
-  if (neverSent(error)) return 'The tool cannot be reached.';
-  return 'The connection to the tool broke.';
 }
