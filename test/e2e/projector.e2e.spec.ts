@@ -1,5 +1,10 @@
 import { openLog } from '@palimpsest/installation';
 import { createLogger, loadConfig } from '@palimpsest/platform';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { type Client, until } from '../support/client';
 import { Deployment, linesOf, type OwnProcess } from '../support/installation';
 import { faultsOfReadModels } from '../support/rebuild';
@@ -24,6 +29,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => deployment.close());
 
+const deployFolder = join(__dirname, '..', '..', 'deploy');
 const projections = ['conversation-tree', 'approvals'];
 const say = (text: string) => `[[sim: say ${text}]]`;
 
@@ -98,27 +104,24 @@ it('answers for its health to everybody, for its metrics to operators alone, and
   expect((await at('/healthz', { method: 'POST' })).status).toBe(405);
 });
 
-it('P14: kill -9 of the process that writes: another one goes on within seconds, and the read models equal a rebuild', async () => {
+it('kill -9 of the process that writes: another one goes on within seconds, and the read models equal a rebuild', async () => {
   const conversationIds = await Promise.all([here, there, here].map((api) => api.conversation()));
   let isOver = false;
   const asking = conversationIds.map(async (conversationId, n) => {
     const api = n % 2 === 0 ? here : there;
     let last = await api.ask(conversationId, say('0'));
-    for (let turn = 1; !isOver; turn += 1) last = await api.ask(conversationId, say(String(turn)));
+    for (let turn = 1; !isOver; turn += 1, await sleep(50)) last = await api.ask(conversationId, say(String(turn)));
     return last;
   });
 
-  for (let round = 0; round < 2; round += 1) {
-    const isWriting = await Promise.all(projectors.map((process) => writes(process, 'conversation-tree')));
-    const writing = projectors[isWriting.indexOf(true)] as OwnProcess;
-    const began = performance.now();
-    await writing.kill('SIGKILL');
-    projectors = projectors.filter((process) => process !== writing);
-    const [other] = projectors as [OwnProcess];
-    for (const projection of projections) await until(() => writes(other, projection));
-    expect(performance.now() - began).toBeLessThan(5_000);
-    projectors.push(await deployment.spawn({}, 'projector'));
-  }
+  const isWriting = await Promise.all(projectors.map((process) => writes(process, 'conversation-tree')));
+  const writing = projectors[isWriting.indexOf(true)] as OwnProcess;
+  const [other] = projectors.filter((process) => process !== writing) as [OwnProcess];
+  const began = performance.now();
+  await writing.kill('SIGKILL');
+  for (const projection of projections) await until(() => writes(other, projection));
+  expect(performance.now() - began).toBeLessThan(5_000);
+  projectors = [other, await deployment.spawn({}, 'projector')];
   isOver = true;
   const ended = await Promise.all(asking);
 
@@ -146,8 +149,40 @@ it('SIGTERM: lets go at once, ends with 0, and the one that stands by writes on'
   expect(await faults()).toEqual([]);
 });
 
+it('builds every read model anew after deploy/forget-read-models.sql', async () => {
+  await Promise.all(deployment.processes.map((process) => process.close()));
+  await deployment.pool.query(readFileSync(join(deployFolder, 'forget-read-models.sql'), 'utf8'));
+  const [one, two, projector] = await Promise.all([
+    deployment.spawn(),
+    deployment.spawn(),
+    deployment.spawn({}, 'projector'),
+  ]);
+  apis = [one, two];
+  projectors = [projector];
+  await until(async () => (await here.at(projector).send('GET', '/readyz')).status === 200);
+  const { items } = await here.at(two).conversations();
+  expect(items.length).toBeGreaterThan(0);
+  await until(async () => (await faults()).length === 0);
+});
+
 it('says in a sentence that it needs a Postgres of the operator', async () => {
   await expect(deployment.spawn({ DATABASE_URL: '' }, 'projector')).rejects.toThrow(
     /DATABASE_URL is not set\. .*the embedded one serves a single process/,
   );
+});
+
+it('passes the smoke test of deploy/', async () => {
+  const { secret } = await deployment.newTenant();
+  const env = { ...process.env, API_1: apis[0].url, API_2: apis[1].url, API_KEY: secret };
+  const { stdout, stderr } = await promisify(execFile)(join(deployFolder, 'smoke.sh'), { env });
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/^All of it holds\.$/m);
+});
+
+it('fails the smoke test, with the step that does not hold, where something is wrong', async () => {
+  const { secret } = await deployment.newTenant();
+  const env = { ...process.env, API_1: apis[0].url, API_2: projectors[0]?.url, API_KEY: secret };
+  await expect(promisify(execFile)(join(deployFolder, 'smoke.sh'), { env })).rejects.toMatchObject({
+    code: expect.any(Number),
+  });
 });
