@@ -10,6 +10,8 @@ export type ConversationRecord = OpenedEvent & {
 
 /** Revisions that lie no further apart are fetched in one read. */
 const READ_TOGETHER = 16n;
+/** Events in which most turns have ended. */
+const FIRST_READ = 32;
 
 export const conversationStream = (conversationId: string): string => `conversation-${conversationId}`;
 
@@ -32,6 +34,16 @@ export class ConversationLog {
         .filter((event) => wanted.has(event.revision))
         .map((event) => this.open(event)),
     );
+  }
+
+  /** Events after a revision, opened one by one as they are asked for: whoever looks for an end reads no further. */
+  async *following(conversationId: string, revision: bigint): AsyncIterable<ConversationRecord> {
+    const first = await this.read(conversationId, revision + 1n, FIRST_READ);
+    for (const event of first) yield await this.open(event);
+    if (first.length < FIRST_READ) return;
+    const from = revision + 1n + BigInt(FIRST_READ);
+    for await (const event of this.store.readStream(conversationStream(conversationId), { from }))
+      yield await this.open(event);
   }
 
   /** All events after a revision (-1n: from the start). */

@@ -21,7 +21,10 @@ export class TurnReader {
   /** The turn as it stands. `start`: where it was queued or started. */
   async now(conversationId: string, turnId: string, start: bigint): Promise<TurnView> {
     const fold = new TurnFold(turnId);
-    for (const event of await this.log.after(conversationId, start - 1n)) fold.put(event);
+    for await (const event of this.log.following(conversationId, start - 1n)) {
+      fold.put(event);
+      if (fold.ended) break;
+    }
     return this.view(conversationId, fold, start);
   }
 
@@ -51,7 +54,7 @@ export class TurnReader {
       const leave = () => follower.close();
       client.addEventListener('abort', leave);
       try {
-        for (const event of await this.log.after(conversationId, from)) {
+        for await (const event of this.log.following(conversationId, from)) {
           from = event.revision;
           running.put(event);
           yield { kind: 'event', event };
@@ -97,7 +100,10 @@ export class TurnReader {
       from: revision,
       direction: 'backwards',
     });
-    for await (const event of events) if (event.type === 'HeadMoved') return event.data['to'] as string;
+    for await (const event of events) {
+      if (event.type === 'HeadMoved') return event.data['to'] as string;
+      if (event.type === 'ConversationCleared') return null;
+    }
     return null;
   }
 }
