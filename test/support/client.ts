@@ -2,7 +2,9 @@ import type {
   ApprovalView,
   AssistantSpecification,
   AssistantView,
+  ClearedView,
   ConversationView,
+  DeletedView,
   HeadView,
   NodeView,
   Page,
@@ -74,6 +76,11 @@ export class Client {
   /** The same caller, at another process. */
   at({ url }: { readonly url: string }): Client {
     return new Client(url, this.apiKey);
+  }
+
+  /** Another caller, at the same process. */
+  withKey(apiKey: string): Client {
+    return new Client(this.url, apiKey);
   }
 
   async send<T = Record<string, unknown>>(method: string, path: string, sending: Sending = {}): Promise<Reply<T>> {
@@ -151,6 +158,14 @@ export class Client {
 
   async switchTo(conversationId: string, nodeId: string, key?: string): Promise<Json<HeadView>> {
     return this.answer('PUT', `/v1/conversations/${conversationId}/head`, { body: { nodeId }, key });
+  }
+
+  async clear(conversationId: string, key?: string): Promise<Json<ClearedView>> {
+    return this.answer('POST', `/v1/conversations/${conversationId}/clear`, { key });
+  }
+
+  async remove(conversationId: string, query = ''): Promise<Json<DeletedView>> {
+    return this.answer('DELETE', `/v1/conversations/${conversationId}${query}`);
   }
 
   async turn(conversationId: string, turnId: string): Promise<Turn> {

@@ -7,6 +7,8 @@ import {
   GetUsageHandler,
   ListConversationsHandler,
 } from './conversations/conversation-queries.handlers';
+import { ClearConversationHandler } from './conversations/clear-conversation.handler';
+import { DeleteConversationHandler } from './conversations/delete-conversation.handler';
 import { StartConversationHandler } from './conversations/start-conversation.handler';
 import { SwitchBranchHandler } from './conversations/switch-branch.handler';
 import { GetNodeHandler, ReplayNodeHandler } from './nodes/node.handlers';
@@ -25,6 +27,8 @@ export const handlers = [
   CreateAssistantVersionHandler,
   StartConversationHandler,
   SwitchBranchHandler,
+  ClearConversationHandler,
+  DeleteConversationHandler,
   AskQuestionHandler,
   EditQuestionHandler,
   RegenerateAnswerHandler,

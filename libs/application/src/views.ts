@@ -43,6 +43,19 @@ export interface HeadView extends Written {
   readonly head: string;
 }
 
+export interface ClearedView extends Written {
+  readonly conversationId: string;
+  readonly head: null;
+  /** How often it was cleared, with this time. */
+  readonly epoch: number;
+}
+
+export interface DeletedView extends Written {
+  readonly conversationId: string;
+  /** The key is destroyed. What still holds a copy of it, wrapped: any of these until it is gone, or until the installation's key was rotated. */
+  readonly pending: readonly ('write_ahead_log' | 'backups')[];
+}
+
 export interface TreeNodeView {
   readonly id: string;
   readonly parent: string | null;
@@ -54,12 +67,16 @@ export interface TreeNodeView {
   readonly usage: Usage | null;
   readonly origin?: string;
   readonly reason?: string;
+  /** How often the conversation had been cleared before it. Of an earlier epoch it can be read and replayed; nothing grows from it. */
+  readonly epoch: number;
 }
 
 export interface TreeView {
   readonly conversationId: string;
   readonly head: string | null;
   readonly revision: bigint;
+  /** The one that goes on: how often the conversation was cleared. */
+  readonly epoch: number;
   readonly nodes: readonly TreeNodeView[];
 }
 

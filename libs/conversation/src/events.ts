@@ -135,7 +135,8 @@ interface Shapes {
     content: null;
   };
   ToolExecuted: {
-    data: { toolCallId: ToolCallId; isError: boolean } & (
+    /** `display`: the content has some for the person, so that a transcript need not open every result to find it. */
+    data: { toolCallId: ToolCallId; isError: boolean; display?: true } & (
       { runId: RunId; synthetic?: never } | { synthetic: SyntheticReason; runId?: never }
     );
     /** `text` is what the model reads; `display` is for the person alone. */

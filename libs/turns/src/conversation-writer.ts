@@ -113,6 +113,11 @@ export class ConversationWriter {
     return this.handler.read(conversationStream(conversationId), tenantId);
   }
 
+  /** Of a deleted conversation: what memory holds of it, and its snapshot. */
+  async forget(conversationId: string): Promise<void> {
+    await this.handler.forget(conversationStream(conversationId));
+  }
+
   async close(): Promise<void> {
     await this.handler.close();
   }

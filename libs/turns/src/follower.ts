@@ -9,6 +9,8 @@ export interface FollowerOptions {
   readonly engine: TurnEngine;
   readonly feed: TurnFeed;
   readonly unfinished: UnfinishedConversations;
+  /** It is over: nothing of it stays in this process. */
+  readonly onDeleted: (conversationId: string) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -70,6 +72,7 @@ export class LogFollower {
         unfinished.put(event);
         feed.event(conversationId, event);
         engine.observe(conversationId, event);
+        if (event.type === 'ConversationDeleted') this.options.onDeleted(conversationId);
       }
       this.reached = batch.position;
     }

@@ -18,6 +18,7 @@ it('ends with its store, and does not spin on a subscription that is over', asyn
     engine: {} as TurnEngine,
     feed: new TurnFeed(),
     unfinished: new UnfinishedConversations(),
+    onDeleted: () => undefined,
     onError: (error) => void errors.push(error),
   });
   await follower.begin({ conversations: [], position: -1n });

@@ -3,7 +3,7 @@ import type { EventCodec, EventStore } from '@palimpsest/event-store';
 import { conversationStream } from '@palimpsest/read-models';
 import { LRUCache } from 'lru-cache';
 
-/** A conversation as whoever works on it knows it: what `ConversationStarted` says, which never changes. */
+/** A conversation as whoever works on it knows it: what `ConversationStarted` says, which never changes, and whether it is over. */
 export interface ConversationIdentity {
   readonly conversationId: string;
   readonly tenantId: string;
@@ -11,11 +11,13 @@ export interface ConversationIdentity {
   readonly assistantVersion: number;
   readonly subjectId: string;
   readonly zone: string;
+  /** Deleted: nothing undoes that. */
+  readonly deleted: boolean;
 }
 
 type Started = Extract<ConversationEvent, { type: 'ConversationStarted' }>;
 
-/** Whose a conversation is, from the first event of its stream. */
+/** Whose a conversation is, from the first event of its stream, and whether it is over, from the last ones. */
 export class ConversationIdentities {
   private readonly known = new LRUCache<string, ConversationIdentity>({ max: 50_000 });
 
@@ -28,13 +30,36 @@ export class ConversationIdentities {
   async find(conversationId: string): Promise<ConversationIdentity | undefined> {
     const known = this.known.get(conversationId);
     if (known) return known;
-    for await (const event of this.store.readStream(conversationStream(conversationId), { limit: 1 })) {
+    const found = await this.read(conversationId);
+    // What this process heard while it read is newer than what it read.
+    const heard = this.known.get(conversationId);
+    if (!heard && found) this.known.set(conversationId, found);
+    return heard ?? found;
+  }
+
+  /** It is over: from now on everybody here knows. */
+  async markDeleted(conversationId: string): Promise<void> {
+    const found = this.known.get(conversationId) ?? (await this.read(conversationId));
+    if (found) this.known.set(conversationId, { ...found, deleted: true });
+  }
+
+  private async read(conversationId: string): Promise<ConversationIdentity | undefined> {
+    const stream = conversationStream(conversationId);
+    for await (const event of this.store.readStream(stream, { limit: 1 })) {
+      // It was deleted before it began: it never came to be.
+      if (event.type !== 'ConversationStarted') return undefined;
       const { data, meta } = this.codec.decode<Started>(event);
       const { assistantId, assistantVersion, subjectId, zone } = data;
-      const found = { conversationId, tenantId: meta.tenantId, assistantId, assistantVersion, subjectId, zone };
-      this.known.set(conversationId, found);
-      return found;
+      const deleted = await this.isOver(stream);
+      return { conversationId, tenantId: meta.tenantId, assistantId, assistantVersion, subjectId, zone, deleted };
     }
     return undefined;
+  }
+
+  /** Nothing stands behind a conversation's end but that of its key. */
+  private async isOver(stream: string): Promise<boolean> {
+    for await (const { type } of this.store.readStream(stream, { direction: 'backwards', limit: 2 }))
+      if (type === 'ConversationDeleted') return true;
+    return false;
   }
 }

@@ -1,7 +1,19 @@
-import { Body, Controller, Get, Param, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
-import { ApiBearerAuth, ApiBody, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import {
+  ApiBearerAuth,
+  ApiBody,
+  ApiCreatedResponse,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiQuery,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import {
+  ClearConversation,
+  DeleteConversation,
   GetConversation,
   GetTranscript,
   GetTree,
@@ -9,8 +21,11 @@ import {
   ListConversations,
   StartConversation,
   SwitchBranch,
+  transcriptMarkdown,
   type Caller,
+  type ClearedView,
   type ConversationView,
+  type DeletedView,
   type HeadView,
   type Idempotency,
   type Page,
@@ -18,24 +33,33 @@ import {
   type TreeView,
   type UsageView,
 } from '@palimpsest/application';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { preferred } from '../http/accept';
 import { existing, idOf } from '../http/ids';
 import { AtLeastQuery, atLeast } from '../http/at-least';
 import { bigintOf, given } from '../http/json';
 import { ApiIdempotencyKey, ApiMinRevision, ApiPage, ApiProblems, whileWriting } from '../http/openapi';
 import { valueOf } from '../http/problem';
 import { CurrentCaller, CurrentIdempotency } from '../http/request';
-import { bodyOf, queryOf } from '../http/validate';
+import { bodyOf, noBody, queryOf } from '../http/validate';
 import {
+  ClearedBody,
   ConversationBody,
   ConversationPageBody,
   ConversationUsageBody,
+  DeletedBody,
+  DeleteQuery,
   HeadBody,
   MoveHeadBody,
   PageQuery,
   StartConversationBody,
   TranscriptBody,
+  transcriptFormats,
+  TranscriptQuery,
   TreeBody,
 } from './conversations.dto';
+
+const typeOf = { json: 'application/json', markdown: 'text/markdown' } as const;
 
 @ApiTags('conversations')
 @ApiBearerAuth()
@@ -80,7 +104,7 @@ export class ConversationsController {
   @ApiOperation({ summary: 'One conversation and its head' })
   @ApiMinRevision()
   @ApiOkResponse({ type: ConversationBody })
-  @ApiProblems('not_found', 'behind')
+  @ApiProblems('not_found', 'behind', 'sealed')
   async getConversation(
     @CurrentCaller() caller: Caller,
     @Param('id', idOf('conversation')) id: string,
@@ -92,21 +116,36 @@ export class ConversationsController {
   @Get(':id/transcript')
   @ApiOperation({ summary: 'What a person reads: the bubbles from the root to the head' })
   @ApiMinRevision()
-  @ApiOkResponse({ type: TranscriptBody })
-  @ApiProblems('not_found', 'behind', 'sealed')
+  @ApiQuery({ name: 'format', required: false, enum: transcriptFormats, description: 'Goes before the Accept header' })
+  @ApiExtraModels(TranscriptBody)
+  @ApiOkResponse({
+    description: 'As JSON or as Markdown',
+    content: {
+      'application/json': { schema: { $ref: getSchemaPath(TranscriptBody) } },
+      'text/markdown': { schema: { type: 'string' } },
+    },
+  })
+  @ApiProblems('not_found', 'behind', 'sealed', 'not_acceptable')
   async getTranscript(
     @CurrentCaller() caller: Caller,
     @Param('id', idOf('conversation')) id: string,
-    @Query(queryOf(AtLeastQuery)) query: AtLeastQuery,
-  ): Promise<TranscriptView> {
-    return valueOf(await this.queries.execute(new GetTranscript(caller, id, atLeast(query))));
+    @Query(queryOf(TranscriptQuery)) query: TranscriptQuery,
+    @Req() { headers }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TranscriptView | string> {
+    const wished = query.format ? typeOf[query.format] : preferred(headers.accept, [typeOf.json, typeOf.markdown]);
+    const transcript = valueOf(await this.queries.execute(new GetTranscript(caller, id, atLeast(query))));
+    void reply.header('vary', 'accept');
+    if (wished === typeOf.json) return transcript;
+    void reply.type(`${typeOf.markdown}; charset=utf-8`);
+    return transcriptMarkdown(transcript);
   }
 
   @Get(':id/tree')
   @ApiOperation({ summary: 'Every node, on every branch' })
   @ApiMinRevision()
   @ApiOkResponse({ type: TreeBody })
-  @ApiProblems('not_found', 'behind')
+  @ApiProblems('not_found', 'behind', 'sealed')
   async getTree(
     @CurrentCaller() caller: Caller,
     @Param('id', idOf('conversation')) id: string,
@@ -119,7 +158,7 @@ export class ConversationsController {
   @ApiOperation({ summary: 'Tokens, in all and by node' })
   @ApiMinRevision()
   @ApiOkResponse({ type: ConversationUsageBody })
-  @ApiProblems('not_found', 'behind')
+  @ApiProblems('not_found', 'behind', 'sealed')
   async getUsage(
     @CurrentCaller() caller: Caller,
     @Param('id', idOf('conversation')) id: string,
@@ -128,12 +167,47 @@ export class ConversationsController {
     return valueOf(await this.queries.execute(new GetUsage(caller, id, atLeast(query))));
   }
 
+  @Post(':id/clear')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Begins anew: transcript and head go together, and nothing leads back' })
+  @ApiIdempotencyKey()
+  @ApiOkResponse({ type: ClearedBody })
+  @ApiProblems('not_found', 'turn_running', 'sealed', ...whileWriting)
+  async clearConversation(
+    @CurrentCaller() caller: Caller,
+    @CurrentIdempotency() idempotency: Idempotency,
+    @Param('id', idOf('conversation')) id: string,
+    @Body(noBody) _body: unknown,
+  ): Promise<ClearedView> {
+    return valueOf(await this.commands.execute(new ClearConversation(caller, idempotency, id)));
+  }
+
+  @Delete(':id')
+  @ApiOperation({
+    summary: 'Ends the conversation and destroys its key; a second time gives the same answer, and all else is 410',
+  })
+  @ApiQuery({
+    name: 'cascade',
+    required: false,
+    schema: { type: 'boolean', default: false },
+    description: 'Those that grow from it too; else they are a reason to refuse',
+  })
+  @ApiOkResponse({ type: DeletedBody })
+  @ApiProblems('not_found', 'turn_running', 'has_dependents', 'sealed', 'outcome_unknown', 'revision_conflict')
+  async deleteConversation(
+    @CurrentCaller() caller: Caller,
+    @Param('id', idOf('conversation')) id: string,
+    @Query(queryOf(DeleteQuery)) { cascade }: DeleteQuery,
+  ): Promise<DeletedView> {
+    return valueOf(await this.commands.execute(new DeleteConversation(caller, id, cascade === 'true')));
+  }
+
   @Put(':id/head')
   @ApiOperation({ summary: 'Switches to the branch of a node: the head goes to the last node of that branch' })
   @ApiIdempotencyKey()
   @ApiBody({ type: MoveHeadBody })
   @ApiOkResponse({ type: HeadBody })
-  @ApiProblems('not_found', 'turn_running', 'not_switchable', 'cleared', ...whileWriting)
+  @ApiProblems('not_found', 'turn_running', 'not_switchable', 'cleared', 'sealed', ...whileWriting)
   async switchBranch(
     @CurrentCaller() caller: Caller,
     @CurrentIdempotency() idempotency: Idempotency,

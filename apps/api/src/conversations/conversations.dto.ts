@@ -1,7 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type {
   BubbleView,
+  ClearedView,
   ConversationView,
+  DeletedView,
   HeadView,
   Page,
   TranscriptView,
@@ -10,6 +12,7 @@ import type {
   UsageView,
 } from '@palimpsest/application';
 import { IsIn, IsInt, Matches, Max, Min } from 'class-validator';
+import { AtLeastQuery } from '../http/at-least';
 import type { Json } from '../http/json';
 import { ApiDecimal, ApiId } from '../http/openapi';
 import { IsDecimal, IsName, IsOpaque, IsReference, IsZone, Optional } from '../http/rules';
@@ -99,19 +102,67 @@ export class TreeNodeBody implements Json<TreeNodeView> {
   @ApiProperty({ type: UsageBody, nullable: true }) readonly usage!: UsageBody | null;
   @ApiPropertyOptional({ type: 'string' }) readonly origin?: string;
   @ApiPropertyOptional({ type: 'string', description: 'Why it failed' }) readonly reason?: string;
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'How often the conversation had been cleared before it' })
+  readonly epoch!: number;
 }
 
 export class TreeBody implements Json<TreeView> {
   @ApiId() readonly conversationId!: string;
   @ApiId({ nullable: true }) readonly head!: string | null;
   @ApiDecimal() readonly revision!: string;
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    description: 'Nodes of earlier epochs can be read and replayed; nothing grows from them',
+  })
+  readonly epoch!: number;
   @ApiProperty({ type: [TreeNodeBody] }) readonly nodes!: TreeNodeBody[];
+}
+
+export class DeleteQuery {
+  @Optional()
+  @IsIn(['true', 'false'], { message: '$property must be true or false' })
+  readonly cascade?: 'true' | 'false';
+}
+
+export const transcriptFormats = ['json', 'markdown'] as const;
+
+export class TranscriptQuery extends AtLeastQuery {
+  @Optional()
+  @IsIn(transcriptFormats, { message: '$property must be json or markdown' })
+  readonly format?: (typeof transcriptFormats)[number];
+}
+
+export class ClearedBody implements Json<ClearedView> {
+  @ApiId() readonly conversationId!: string;
+  @ApiId({ nullable: true, description: 'There is none until the next turn' }) readonly head!: null;
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'How often it was cleared' }) readonly epoch!: number;
+  @ApiDecimal() readonly revision!: string;
+  @ApiDecimal() readonly position!: string;
+}
+
+const copies = ['write_ahead_log', 'backups'] as const;
+
+export class DeletedBody implements Json<DeletedView> {
+  @ApiId() readonly conversationId!: string;
+  @ApiDecimal() readonly revision!: string;
+  @ApiDecimal() readonly position!: string;
+  @ApiProperty({
+    enum: copies,
+    isArray: true,
+    description:
+      'The key is destroyed. Copies of it, wrapped, are left here until these are gone, or the installation’s key was rotated and the old one destroyed',
+  })
+  readonly pending!: (typeof copies)[number][];
 }
 
 export class BranchBody implements Json<BubbleView['branch']> {
   @ApiProperty({ type: 'integer', minimum: 1 }) readonly index!: number;
   @ApiProperty({ type: 'integer', minimum: 1 }) readonly count!: number;
-  @ApiProperty({ type: [String], description: 'The last node of each, in the order of asking' })
+  @ApiProperty({
+    type: [String],
+    description: 'The first node of each turn that was asked here, in the order of asking',
+  })
   readonly siblings!: string[];
 }
 

@@ -40,6 +40,7 @@ describe('the description', () => {
     );
     expect(operations.map(({ name }) => name).sort()).toEqual(
       [
+        'DELETE /v1/conversations/{id}',
         'GET /healthz',
         'GET /metrics',
         'GET /readyz',
@@ -56,6 +57,7 @@ describe('the description', () => {
         'POST /v1/assistants',
         'POST /v1/conversations',
         'POST /v1/conversations/{id}/approvals/{toolCallId}',
+        'POST /v1/conversations/{id}/clear',
         'POST /v1/conversations/{id}/turns',
         'POST /v1/conversations/{id}/turns/{turnId}/cancel',
         'POST /v1/conversations/{id}/turns/{turnId}/edit',
@@ -71,7 +73,7 @@ describe('the description', () => {
       for (const status of ['400', '401', '500', '503'])
         expect(responses[status]?.content).toHaveProperty(['application/problem+json']);
       const names = (parameters ?? []).map(({ name }) => name);
-      if (method !== 'get') expect([path, names]).toEqual([path, expect.arrayContaining(['Idempotency-Key'])]);
+      if (method === 'post' || method === 'put') expect([path, names]).toEqual([path, expect.arrayContaining(['Idempotency-Key'])]);
       for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(names).toContain(name);
     }
   });

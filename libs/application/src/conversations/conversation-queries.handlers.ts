@@ -65,9 +65,9 @@ export class GetTreeHandler implements IQueryHandler<GetTree> {
   async execute({ caller, conversationId, atLeast }: GetTree): Promise<Answer<TreeView>> {
     return ownConversation(this.system, caller, conversationId, ({ conversationId: id }) =>
       upTo(this.system, id, atLeast.minRevision, async () => {
-        const { head, revision } = await rowOf(this.system, id);
+        const { head, revision, epoch } = await rowOf(this.system, id);
         const nodes = await this.system.tree.nodes(id);
-        return answer({ conversationId: id, head, revision, nodes: nodes.map(treeNodeView) });
+        return answer({ conversationId: id, head, revision, epoch, nodes: nodes.map(treeNodeView) });
       }),
     );
   }

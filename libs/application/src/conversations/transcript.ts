@@ -4,8 +4,8 @@ import type { System } from '../system/system';
 import type { BubbleView, TranscriptView } from '../views';
 
 /**
- * The bubbles of the head's lineage, two a turn: its question and its answer. No tool payloads and no reasoning. A turn without an answer
- * has one bubble; there is no empty message.
+ * The bubbles of the head's lineage, two a turn: its question and its answer. No tool payloads and no reasoning; what a tool gave for the
+ * person alone stands with the answer. A turn without an answer has one bubble; there is no empty message.
  */
 export async function transcriptOf(
   system: System,
@@ -13,27 +13,40 @@ export async function transcriptOf(
   head: string | null,
 ): Promise<TranscriptView> {
   if (head === null) return { head, bubbles: [] };
-  const nodes = await system.tree.nodes(conversationId);
-  const turns = turnsOnPath(nodes, head);
-  const starts = new Map(
-    (await system.tree.turns(conversationId)).map((turn) => [turn.turn_id, turn.question_revision]),
-  );
-  const wanted = turns.flatMap(({ first, last }) => [
-    starts.get(first.turn_id) ?? first.requested_revision,
-    ...(last.ended_revision === null ? [] : [last.ended_revision]),
+  const [nodes, asked, displays] = await Promise.all([
+    system.tree.nodes(conversationId),
+    system.tree.turns(conversationId),
+    system.tree.displays(conversationId),
   ]);
-  const events = new Map((await system.log.at(conversationId, wanted)).map((event) => [event.revision, event]));
-  const bubbles = turns.flatMap(({ first, last }): readonly BubbleView[] => {
-    const branch = branchOf(nodes, first);
+  const starts = new Map(asked.map((turn) => [turn.turn_id, turn.question_revision]));
+  const turns = turnsOnPath(nodes, head).map(({ first, last }) => ({
+    ...{ first, last, question: starts.get(first.turn_id) },
+    answer: last.status === 'succeeded' ? last.ended_revision : null,
+    displays: displays.get(first.turn_id) ?? [],
+  }));
+  const wanted = turns.flatMap(({ question, answer, displays: shown }) => [question, answer, ...shown]);
+  const read = await system.log.at(
+    conversationId,
+    wanted.filter((revision) => typeof revision === 'bigint'),
+  );
+  const events = new Map(read.map((event) => [event.revision, event]));
+  const bubbles = turns.flatMap(({ first, last, question, answer, displays: shown }): readonly BubbleView[] => {
     const turnId = first.turn_id;
-    const question = questionIn(events.get(starts.get(turnId) ?? -1n));
-    const text =
-      last.status === 'succeeded' && last.ended_revision !== null ? answerIn(events.get(last.ended_revision)) : '';
+    const place = { turnId, branch: branchOf(nodes, first) };
+    const text = answer === null ? '' : answerIn(events.get(answer));
+    const display = shown.map((revision) => displayIn(events.get(revision)));
+    const asks = questionIn(events.get(question ?? -1n));
     return [
-      { id: `${turnId}-question`, role: 'user', text: question, nodeId: first.node_id, turnId, branch },
+      { id: `${turnId}-question`, role: 'user', text: asks, nodeId: first.node_id, ...place },
       ...(text === ''
         ? []
-        : [{ id: `${turnId}-answer`, role: 'assistant' as const, text, nodeId: last.node_id, turnId, branch }]),
+        : [
+            {
+              ...{ id: `${turnId}-answer`, role: 'assistant' as const, text, nodeId: last.node_id },
+              ...(display.length > 0 ? { display } : {}),
+              ...place,
+            },
+          ]),
     ];
   });
   return { head, bubbles };
@@ -44,10 +57,12 @@ interface TurnOnPath {
   readonly last: NodeRow;
 }
 
+/** A compaction node is no turn's: the lineage goes on through it. */
 function turnsOnPath(nodes: readonly NodeRow[], head: string): readonly TurnOnPath[] {
   const byId = new Map(nodes.map((node) => [node.node_id, node]));
   const turns: { first: NodeRow; last: NodeRow }[] = [];
   for (let node = byId.get(head); node; node = byId.get(node.parent ?? node.origin ?? '')) {
+    if (node.kind !== 'turn') continue;
     const turn = turns.at(-1);
     if (turn?.first.turn_id === node.turn_id) turn.first = node;
     else turns.push({ first: node, last: node });
@@ -55,13 +70,13 @@ function turnsOnPath(nodes: readonly NodeRow[], head: string): readonly TurnOnPa
   return turns.reverse();
 }
 
-/** The turns that began at the same place, in the order in which they were asked. */
+/** The turns that began at the same place since the last clear, in the order in which they were asked. */
 function branchOf(nodes: readonly NodeRow[], first: NodeRow): BubbleView['branch'] {
   const seen = new Set<string>();
   const siblings = nodes.filter((node) => {
     const isFirst = node.kind === 'turn' && !seen.has(node.turn_id);
     if (node.kind === 'turn') seen.add(node.turn_id);
-    return isFirst && node.parent === first.parent;
+    return isFirst && node.parent === first.parent && node.epoch === first.epoch;
   });
   const ids = siblings.map((node) => node.node_id);
   return { index: ids.indexOf(first.node_id) + 1, count: ids.length, siblings: ids };
@@ -75,4 +90,8 @@ function questionIn(event: ConversationRecord | undefined): string {
 function answerIn(event: ConversationRecord | undefined): string {
   if (event?.type !== 'CallSucceeded') return '';
   return textOfItems(itemsOfResponse(event.content.response, event.data.nodeId, Number(event.revision)));
+}
+
+function displayIn(event: ConversationRecord | undefined): unknown {
+  return event?.type === 'ToolExecuted' ? event.content.display : undefined;
 }

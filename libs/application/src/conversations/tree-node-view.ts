@@ -2,7 +2,7 @@ import type { NodeRow } from '@palimpsest/read-models';
 import type { TreeNodeView } from '../views';
 
 export function treeNodeView(row: NodeRow): TreeNodeView {
-  const { node_id: id, parent, kind, status, turn_id: turnId, provider, model, origin, reason } = row;
+  const { node_id: id, parent, kind, status, turn_id: turnId, provider, model, origin, reason, epoch } = row;
   const usage =
     row.input_tokens === null
       ? null
@@ -22,5 +22,6 @@ export function treeNodeView(row: NodeRow): TreeNodeView {
     usage,
     ...(origin === null ? {} : { origin }),
     ...(reason === null ? {} : { reason }),
+    epoch,
   };
 }

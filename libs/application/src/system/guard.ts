@@ -1,10 +1,11 @@
 import type { ConversationState } from '@palimpsest/conversation';
-import { KeyLost, OutcomeUnknown, Sealed } from '@palimpsest/event-store';
+import { conversationKeyId, KeyLost, OutcomeUnknown, Sealed } from '@palimpsest/event-store';
 import type { Projector } from '@palimpsest/read-models';
 import type { ConversationIdentity } from '@palimpsest/turns';
 import { validate as isUuid } from 'uuid';
 import type { Caller } from '../caller/caller';
 import { type Answer, refused } from '../refusal';
+import { conversationDeleted } from './refusals';
 import type { System } from './system';
 
 const notFound = (what: string) => refused('not_found', `There is no such ${what}.`);
@@ -30,8 +31,23 @@ export async function guarded<T>(work: () => Promise<Answer<T>>): Promise<Answer
   }
 }
 
-/** The conversation, if it is the caller's own: another tenant's does not exist. */
+/** The conversation, if it is the caller's own: another tenant's does not exist. What was deleted is 410 under its id, and nowhere else. */
 export async function ownConversation<T>(
+  system: System,
+  caller: Caller,
+  conversationId: string,
+  work: (conversation: ConversationIdentity) => Promise<Answer<T>>,
+): Promise<Answer<T>> {
+  return ownConversationEvenIfDeleted(system, caller, conversationId, async (conversation) => {
+    if (conversation.deleted) return conversationDeleted();
+    // Also where the answer would need no content: what was erased, or can't be read, is so on every route.
+    await system.keys.open(conversationKeyId(conversation.conversationId));
+    return work(conversation);
+  });
+}
+
+/** For those who ask about its end. */
+export async function ownConversationEvenIfDeleted<T>(
   system: System,
   caller: Caller,
   conversationId: string,
@@ -108,6 +124,7 @@ export async function upTo<T>(
     const row = await system.tree.conversation(conversationId);
     // A conversation that the log has and the read model does not is waited for, as of now.
     if (row && (minRevision === undefined || row.revision >= minRevision)) return work();
+    if (!row && (await system.identities.find(conversationId))?.deleted) return conversationDeleted();
     const left = until - performance.now();
     if (left <= 0) {
       const revision = row ? row.revision : null;

@@ -1,7 +1,7 @@
 import { anchorDeliveriesSchema } from '@palimpsest/audit';
 import { keysSchema, snapshotsSchema } from '@palimpsest/event-store';
 import type { Migration } from '@palimpsest/platform';
-import { approvalsSchema, conversationTreeSchema } from '@palimpsest/read-models';
+import { approvalsSchema, conversationTreeSchema, transcriptSchema } from '@palimpsest/read-models';
 import { leasesSchema } from '@palimpsest/turns';
 import { apiKeysSchema } from '../api-keys';
 import { keyDestructionsSchema } from '../audit';
@@ -18,4 +18,5 @@ export const migrations: readonly Migration[] = [
   { name: 'read/001-snapshots', sql: snapshotsSchema },
   { name: 'read/002-conversation-tree', sql: conversationTreeSchema },
   { name: 'read/003-approvals', sql: approvalsSchema },
+  { name: 'read/004-transcript', sql: transcriptSchema },
 ];

@@ -37,6 +37,8 @@ export abstract class System {
   abstract readonly defaultModel: ModelChoice;
   /** Whether this installation can call a provider. */
   abstract hasProvider(name: ModelChoice['provider']): boolean;
+  /** Of a deleted conversation: whatever this process holds of it in memory, and its snapshot. Idempotent. */
+  abstract forget(conversationId: string): Promise<void>;
   abstract now(): Date;
   abstract newId(): string;
 }

@@ -13,7 +13,8 @@ export function recordToolResult(state: ActiveConversation, command: RecordToolR
   const call = state.toolCalls.get(toolCallId);
   if (!call?.runs.includes(runId)) return refuse({ code: 'not_found', what: 'tool_call' });
   const draft = new Draft(state);
-  if (call.result === null) draft.put({ type: 'ToolExecuted', data: { toolCallId, isError, runId }, content });
+  const data = { toolCallId, isError, runId, ...(content.display !== undefined && { display: true as const }) };
+  if (call.result === null) draft.put({ type: 'ToolExecuted', data, content });
   draft.factsEnd();
   advance(draft, carrier, bounds);
   return draft.done();

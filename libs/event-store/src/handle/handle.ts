@@ -66,6 +66,12 @@ class WriteSide<S, C, D extends Draft, R, E extends Draft, K> implements Handler
     return this.reader.fresh(stream, tenantId);
   }
 
+  async forget(stream: string): Promise<void> {
+    this.reader.forget(stream);
+    await this.reader.idle();
+    await this.options.snapshots?.store.remove(stream);
+  }
+
   async idle(): Promise<void> {
     while (this.working.size > 0) await Promise.allSettled(this.working);
     await this.reader.idle();

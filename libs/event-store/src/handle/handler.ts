@@ -107,6 +107,8 @@ export interface Handler<S, C, E extends Draft, R, K = unknown> {
   known(stream: string): View<S> | undefined;
   /** The state as of the stream's end, read now. */
   read(stream: string, tenantId: string): Promise<View<S>>;
+  /** Of a stream that is over: what memory holds of it, and its snapshot, also one that is being written. Idempotent. */
+  forget(stream: string): Promise<void>;
   /** Resolves once no work is going on. */
   idle(): Promise<void>;
   /** Gives up appends whose outcome is unknown, and waits for the rest. */

@@ -33,4 +33,8 @@ export class PostgresSnapshotStore implements SnapshotStore {
   async replace({ stream, version, revision, sealed }: SnapshotRow): Promise<void> {
     await this.pool.query(REPLACE, [stream, version, String(revision), sealed]);
   }
+
+  async remove(stream: string): Promise<void> {
+    await this.pool.query(`delete from read.snapshots where stream = $1::text`, [stream]);
+  }
 }

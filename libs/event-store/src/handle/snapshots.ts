@@ -12,6 +12,8 @@ export interface SnapshotStore {
   read(stream: string): Promise<SnapshotRow | null>;
   /** Replaces the stream's row, unless that is of the same version and later. */
   replace(row: SnapshotRow): Promise<void>;
+  /** Of a stream that is over. Idempotent. */
+  remove(stream: string): Promise<void>;
 }
 
 /** How a decider's state is kept. */
@@ -39,5 +41,9 @@ export class MemorySnapshotStore implements SnapshotStore {
   async replace(row: SnapshotRow): Promise<void> {
     const old = this.rows.get(row.stream);
     if (!old || old.version !== row.version || old.revision < row.revision) this.rows.set(row.stream, row);
+  }
+
+  async remove(stream: string): Promise<void> {
+    this.rows.delete(stream);
   }
 }

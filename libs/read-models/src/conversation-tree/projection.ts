@@ -60,7 +60,13 @@ const nodes: Table = {
 const calls: Table = {
   name: 'read.tool_calls_v1',
   key: 'tool_call_id',
-  columns: { tool_call_id: 'text', node_id: 'text', tool: 'text', executed_revision: 'bigint' },
+  columns: { tool_call_id: 'text', node_id: 'text', tool: 'text', executed_revision: 'bigint', display: 'boolean' },
+};
+
+const clears: Table = {
+  name: 'read.clears_v1',
+  key: 'clear_id',
+  columns: { clear_id: 'text', conversation_id: 'uuid', epoch: 'int', revision: 'bigint' },
 };
 
 /** A row may be written twice (a queued turn that starts), so an insert overwrites. */
@@ -95,6 +101,18 @@ async function patch(transaction: PoolClient, table: Table, patched: ReadonlyMap
   }
 }
 
+/** Behind all other writes: nothing but the end of its key follows a conversation's end. */
+async function remove(transaction: PoolClient, deleted: ReadonlySet<string>): Promise<void> {
+  if (!deleted.size) return;
+  const ids = [...deleted];
+  await transaction.query(
+    `delete from ${calls.name} c using ${nodes.name} n where n.node_id = c.node_id and n.conversation_id = any($1::uuid[])`,
+    [ids],
+  );
+  for (const { name } of [nodes, turns, clears, conversations])
+    await transaction.query(`delete from ${name} where conversation_id = any($1::uuid[])`, [ids]);
+}
+
 async function write(transaction: PoolClient, table: Table, rows: Rows): Promise<void> {
   await insert(transaction, table, [...rows.inserted.values()]);
   await patch(transaction, table, rows.patched);
@@ -111,5 +129,7 @@ export const conversationTree: Projection = {
     await write(transaction, turns, changes.turns);
     await write(transaction, nodes, changes.nodes);
     await write(transaction, calls, changes.calls);
+    await write(transaction, clears, changes.clears);
+    await remove(transaction, changes.deleted);
   },
 };

@@ -8,6 +8,8 @@ export interface ConversationRow {
   readonly assistant_version: number;
   readonly zone: string;
   readonly head: string | null;
+  /** How often it was cleared. */
+  readonly epoch: number;
   readonly revision: bigint;
   readonly position: bigint;
   readonly started_position: bigint;
@@ -32,6 +34,8 @@ export interface NodeRow {
   readonly cached_input_tokens: bigint | null;
   readonly output_tokens: bigint | null;
   readonly origin: string | null;
+  /** How often the conversation had been cleared before it. */
+  readonly epoch: number;
 }
 
 export interface TurnRow {
@@ -54,13 +58,17 @@ export interface PathRow {
   readonly result_revisions: readonly bigint[];
 }
 
+const epoch = `(select count(*)::int from read.clears_v1 e where e.conversation_id = c.conversation_id) as epoch`;
+const epochOfNode = `(select count(*)::int from read.clears_v1 e
+  where e.conversation_id = n.conversation_id and e.revision < n.requested_revision) as epoch`;
+
 /** Queries over the node tree. Each takes the ids it is asked about; tenants are the caller's concern, by `ConversationRow.tenant_id`. */
 export class ConversationTree {
   constructor(private readonly pool: Pool) {}
 
   async conversation(conversationId: string): Promise<ConversationRow | undefined> {
     const { rows } = await this.pool.query<ConversationRow>(
-      `select * from read.conversations_v1 where conversation_id = $1::uuid`,
+      `select *, ${epoch} from read.conversations_v1 c where conversation_id = $1::uuid`,
       [conversationId],
     );
     return rows[0];
@@ -69,7 +77,7 @@ export class ConversationTree {
   /** Newest first; `before` is the position at which the last one of the page before was started. */
   async conversations(tenantId: string, limit: number, before?: bigint): Promise<readonly ConversationRow[]> {
     const { rows } = await this.pool.query<ConversationRow>(
-      `select * from read.conversations_v1 where tenant_id = $1::text and ($2::bigint is null or started_position < $2::bigint)
+      `select *, ${epoch} from read.conversations_v1 c where tenant_id = $1::text and ($2::bigint is null or started_position < $2::bigint)
        order by started_position desc limit $3::int`,
       [tenantId, before ?? null, limit],
     );
@@ -78,14 +86,17 @@ export class ConversationTree {
 
   async nodes(conversationId: string): Promise<readonly NodeRow[]> {
     const { rows } = await this.pool.query<NodeRow>(
-      `select * from read.nodes_v1 where conversation_id = $1::uuid order by requested_revision`,
+      `select *, ${epochOfNode} from read.nodes_v1 n where conversation_id = $1::uuid order by requested_revision`,
       [conversationId],
     );
     return rows;
   }
 
   async node(nodeId: string): Promise<NodeRow | undefined> {
-    const { rows } = await this.pool.query<NodeRow>(`select * from read.nodes_v1 where node_id = $1::text`, [nodeId]);
+    const { rows } = await this.pool.query<NodeRow>(
+      `select *, ${epochOfNode} from read.nodes_v1 n where node_id = $1::text`,
+      [nodeId],
+    );
     return rows[0];
   }
 
@@ -144,6 +155,17 @@ export class ConversationTree {
       path: path.map((row) => ({ ...row, result_revisions: row.result_revisions.map(BigInt) })),
       revision: known,
     };
+  }
+
+  /** Where the results stand that hold something for the person alone, in order, by the turn that had them. */
+  async displays(conversationId: string): Promise<ReadonlyMap<string, readonly bigint[]>> {
+    const { rows } = await this.pool.query<{ turn_id: string; revisions: readonly string[] }>(
+      `select n.turn_id::text as turn_id, array_agg(c.executed_revision::text order by c.executed_revision) as revisions
+       from read.nodes_v1 n join read.tool_calls_v1 c on c.node_id = n.node_id
+       where n.conversation_id = $1::uuid and c.display group by n.turn_id`,
+      [conversationId],
+    );
+    return new Map(rows.map(({ turn_id, revisions }) => [turn_id, revisions.map(BigInt)]));
   }
 
   /** Where the requests of these nodes stand in their stream. */

@@ -7,6 +7,9 @@ export class TreeChanges {
   readonly turns = new Rows();
   readonly nodes = new Rows();
   readonly calls = new Rows();
+  readonly clears = new Rows();
+  /** Conversations that are over: nothing of them stays, whatever of it this batch or an earlier one wrote. */
+  readonly deleted = new Set<string>();
 
   put(event: StoredEvent): void {
     const conversationId = event.stream.slice('conversation-'.length);
@@ -84,7 +87,7 @@ export class TreeChanges {
         this.nodes.patch(event.data.nodeId, { status: 'failed', ended_revision: revision, reason: event.data.reason });
         return;
       case 'ToolExecuted':
-        this.calls.patch(event.data.toolCallId, { executed_revision: revision });
+        this.calls.patch(event.data.toolCallId, { executed_revision: revision, display: event.data.display ?? false });
         return;
       case 'TurnCompleted':
       case 'TurnFailed':
@@ -93,6 +96,16 @@ export class TreeChanges {
         return;
       case 'HeadMoved':
         this.conversations.patch(conversation_id, { head: event.data.to });
+        return;
+      case 'ConversationCleared': {
+        const { epoch } = event.data;
+        const clear_id = `${conversation_id}-${epoch}`;
+        this.conversations.patch(conversation_id, { head: null });
+        this.clears.insert(clear_id, { clear_id, conversation_id, epoch, revision });
+        return;
+      }
+      case 'ConversationDeleted':
+        this.deleted.add(conversation_id);
         return;
       default:
         return;

@@ -1,0 +1,20 @@
+import type { BubbleView, TranscriptView } from '../views';
+
+/**
+ * What a person read, as Markdown: each speaker's name, then what was said as a block quote. Nothing that stands in a quote (a heading, an
+ * open code fence, a speaker's name) reaches beyond it, so nobody can put words into the other's mouth.
+ */
+export function transcriptMarkdown({ bubbles }: TranscriptView): string {
+  return bubbles.map(said).join('\n');
+}
+
+function said({ role, text, display = [] }: BubbleView): string {
+  const shown = display.map((data) => ['```json', JSON.stringify(data, null, 2), '```'].join('\n'));
+  return `**${role === 'user' ? 'User' : 'Assistant'}**\n\n${quoted([text, ...shown].join('\n\n'))}\n`;
+}
+
+const quoted = (text: string): string =>
+  text
+    .split(/\r\n|[\r\n]/)
+    .map((line) => (line === '' ? '>' : `> ${line}`))
+    .join('\n');
