@@ -2,7 +2,7 @@ import type { KeyRing } from '@palimpsest/event-store';
 import type { Pool } from '@palimpsest/platform';
 
 /** For how long an answer holds. Milliseconds: while keys are lost somebody may be putting them back. */
-const HOLDS_MS = { ok: 30_000, lost: 2_000 };
+const HOLDS_MS = { ok: 10_000, lost: 2_000 };
 
 /** Living keys that hang on a row that is not there; conversations, and tenants that have any, without a key. One of each will do. */
 const ORPHAN = `
