@@ -163,6 +163,12 @@ it.each(wrongBodies)(
   },
 );
 
+it('takes a command without a body whatever media type the client names for it', async () => {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const reply = await api.send('POST', `${turns()}/${turnId}/cancel`, { raw: '', headers });
+  expect(reply).toMatchObject({ status: 200, body: { status: 'completed' } });
+});
+
 it('refuses a route, a method and an API key that do not exist', async () => {
   expectProblem(await api.send('GET', '/v1/nothing'), 404, 'not_found');
   const wrongMethod = await api.send('DELETE', '/v1/assistants');

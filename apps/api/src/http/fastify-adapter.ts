@@ -6,7 +6,7 @@ import type { EdgeConfig } from './edge-config';
 import { toJson } from './json';
 import { rememberRoutes } from './known-routes';
 import { invalid, Problem } from './problem';
-import { sendProblem } from './problem-filter';
+import { notJson, sendProblem } from './problem-filter';
 import { readJson } from './read-json';
 
 /** Fastify as the edge needs it: JSON alone, read strictly, and every refusal a problem, also those before the first route. */
@@ -30,6 +30,10 @@ export function createFastifyAdapter({ maxBodyBytes }: Pick<EdgeConfig, 'maxBody
       done(problem as Error);
     }
   });
+  // Many clients name a media type of their own where they send no body; only a body must be JSON. It is refused unread.
+  fastify.addContentTypeParser('*', (request, _body, done) =>
+    request.headers['content-length'] === '0' ? done(null, undefined) : done(notJson()),
+  );
   fastify.setReplySerializer((payload) => toJson(payload));
   rememberRoutes(fastify);
   return adapter;

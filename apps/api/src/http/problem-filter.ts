@@ -61,11 +61,14 @@ function refusedByFramework(status: number, request: FastifyRequest, { maxBodyBy
     case 413:
       return new Problem('payload_too_large', `The body is larger than ${maxBodyBytes} bytes.`, { maxBodyBytes });
     case 415:
-      return new Problem('unsupported_media_type', 'Send JSON, with the header Content-Type: application/json.');
+      return notJson();
     default:
       return invalid('The request is malformed.');
   }
 }
+
+export const notJson = (): Problem =>
+  new Problem('unsupported_media_type', 'Send JSON, with the header Content-Type: application/json.');
 
 function noRoute(request: FastifyRequest): Problem {
   const allowed = knownRoutes(request.server).methodsOf(request.raw.url ?? '');
