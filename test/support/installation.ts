@@ -137,6 +137,11 @@ export class Deployment {
     return own;
   }
 
+  /** The path of a file or folder that lasts as long as the deployment. */
+  file(name: string): string {
+    return join(this.folder.path, name);
+  }
+
   /** An API key of a new tenant, with both roles. */
   async newTenant(name = `tenant-${randomBytes(4).toString('hex')}`): Promise<{ tenantId: string; secret: string }> {
     return new PostgresApiKeys(this.pool).create({ tenantName: name }, ['tenant', 'operator']);
