@@ -11,18 +11,23 @@ export class BarePosts {
     this.sdk = new OpenAI({ apiKey: 'bench', baseURL: site.model.nothing, maxRetries: 0 });
   }
 
-  /** Milliseconds to put the bodies of these nodes together, to hash them as often as we do, and to post them; without the server's own. */
-  async like(
-    nodes: readonly string[],
-    turn: number,
-  ): Promise<{ readonly barePosts: number; readonly sentBytes: number }> {
+  /**
+   * Milliseconds to put the two bodies of a turn that just ended together, to hash them as often as we do, and to post them; without the
+   * server's own. The bytes come from the model's process, so that the server that is measured has nothing to do with it.
+   */
+  async likeLastTurn(turn: number): Promise<{ readonly barePosts: number; readonly sentBytes: number }> {
     const bodies: Buffer[] = [];
-    for (const node of nodes) bodies.push(await this.site.client.replayBytes(node));
+    for (const which of [0, 1]) bodies.push(await this.body(which));
     await this.site.model.takeSpentMs();
     const began = performance.now();
     for (const body of bodies) await this.post(inPieces(body, 4 * turn));
     const barePosts = performance.now() - began - (await this.site.model.takeSpentMs());
     return { barePosts, sentBytes: sum(bodies.map(({ length }) => length)) };
+  }
+
+  private async body(which: number): Promise<Buffer> {
+    const response = await fetch(`${this.site.model.nothing}/bodies/${which}`);
+    return Buffer.from(await response.arrayBuffer());
   }
 
   private async post(pieces: readonly Buffer[]): Promise<void> {

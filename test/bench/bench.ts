@@ -11,9 +11,9 @@ import { type Sizes, Turns } from './turns';
 export const fullSizes: Sizes = {
   points: [
     { turn: 1, around: 0, conversations: 16 },
-    { turn: 10, around: 3, conversations: 8 },
-    { turn: 100, around: 4, conversations: 3 },
-    { turn: 400, around: 5, conversations: 2 },
+    { turn: 10, around: 4, conversations: 8 },
+    { turn: 100, around: 6, conversations: 2 },
+    { turn: 400, around: 10, conversations: 1 },
   ],
   resultBytes: 20_000,
   warmUp: 150,

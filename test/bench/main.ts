@@ -1,7 +1,7 @@
 /** `npm run bench`: prints each measurement as a ratio within this run, and keeps them in results/<date>.json. `--json` prints them as JSON. */
 import { createLogger, startEmbeddedPostgres } from '@palimpsest/platform';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { arch, cpus, platform } from 'node:os';
+import { arch, cpus, loadavg, platform } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { temporaryFolder } from '../support/child';
@@ -22,6 +22,12 @@ async function main(): Promise<void> {
   const say = (text: string): void => void (values.json || process.stderr.write(`${text}\n`));
   const folder = temporaryFolder();
   const log = createLogger('error');
+  const [load = 0] = loadavg();
+  // A turn passes through five processes and a commit through two: where others want the same cores, the turn waits more often.
+  if (load > cpus().length)
+    say(
+      `This machine is busy (load ${load.toFixed(1)} on ${cpus().length} cores): turns will look slower than they are.`,
+    );
   const postgres = await startEmbeddedPostgres({
     dataDir: folder.path,
     log,
@@ -35,7 +41,13 @@ async function main(): Promise<void> {
       profile: values.profile,
       appends: !values.small,
     });
-    const machine = { node: process.version, platform: platform(), arch: arch(), cpus: cpus().length };
+    const machine = {
+      node: process.version,
+      platform: platform(),
+      arch: arch(),
+      cpus: cpus().length,
+      loadAtStart: load,
+    };
     const at = new Date().toISOString();
     const report = {
       at,

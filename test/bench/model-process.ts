@@ -1,7 +1,7 @@
 /**
  * The simulated model in a process of its own: what it does with a body of several megabytes must not share an event loop with what is
  * measured. It tells how long it took itself, from the last byte of a request to the last byte of its answer. Beside it a null server,
- * that reads what it gets and says one word.
+ * that reads what it gets and says one word, and gives out the bodies that the model got last.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,6 +10,8 @@ import { startSimulatedModel } from '@palimpsest/providers';
 
 let spentMs = 0;
 const arrived = new WeakMap<IncomingMessage, number>();
+/** Of the last two requests to the model, the older one first. */
+let bodies: readonly Buffer[] = [];
 
 subscribe('http.server.request.start', (message) => {
   const { request } = message as { request: IncomingMessage };
@@ -32,11 +34,14 @@ async function sayOneWord(request: IncomingMessage, response: ServerResponse): P
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   Buffer.concat(parts);
+  const [, which] = /^\/bodies\/(\d)$/.exec(request.url ?? '') ?? [];
+  if (which !== undefined) return void response.end(bodies[Number(which)]);
   response.writeHead(200, { 'content-type': 'text/event-stream' }).end(SAYS);
 }
 
 async function main(): Promise<void> {
-  const model = await startSimulatedModel();
+  const onRequest = (body: Buffer): void => void (bodies = [...bodies.slice(-1), body]);
+  const model = await startSimulatedModel({ onRequest });
   const nothing = createServer((request, response) => {
     sayOneWord(request, response).catch(() => response.destroy());
   });

@@ -141,7 +141,7 @@ export class Turns {
       const overhead = whole - (await this.takeSpentMs());
       if (status !== 'completed' || answer?.trim() !== texts.answer.trim() || nodes.length !== 2)
         throw new Error(`Turn ${turn} of the bench went wrong: ${status} ${JSON.stringify(error)} ${answer}`);
-      if (measured) this.samples.push({ turn, overhead, fourCommits, ...(await this.bare.like(nodes, turn)) });
+      if (measured) this.samples.push({ turn, overhead, fourCommits, ...(await this.bare.likeLastTurn(turn)) });
     }
     return lengths;
   }
