@@ -56,3 +56,14 @@ export async function writeSampleLog(store: EventStore, key: SigningKey, rounds 
   }
   return { codec, keys, anchors };
 }
+
+/** Events without content, in a new stream: one append. */
+export async function writeNotes(store: EventStore, stream: string, count: number): Promise<void> {
+  const keys = new KeyRing({ store: new MemoryKeyStore(), installation: [Buffer.alloc(32, 7)] });
+  await keys.forConversation(stream.slice('conversation-'.length));
+  const notes = Array.from({ length: count }, (_, round) => ({ type: 'NoteTaken', data: { round }, content: null }));
+  const encoding = { appending: { backoff: { minMs: 1, maxMs: 10 } }, payloads: new Map() };
+  const codec = new EventCodec({ store, keys });
+  const events = await codec.encode(stream, { revision: -1n, digest: null }, notes, context, encoding);
+  await store.append(stream, 'no_stream', events);
+}
