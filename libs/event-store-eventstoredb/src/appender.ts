@@ -1,33 +1,67 @@
 import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb';
 import { type AppendOutcome, AppendTooLarge, OutcomeUnknown, StoreUnavailable } from '@palimpsest/event-store';
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { type Append, outcomeOf, toRequest, Undecided } from './append-messages';
 import type { AppendCall, Connection } from './connection';
 import { backoffMs, describe, isTransient, NoAnswer, pause } from './failures';
 import type { EventStoreDbLimits } from './limits';
 
-/** Who waits for answers on one call, by correlation id. Answers that nobody waits for any more are dropped. */
+/** Who waits on one call: for answers, by correlation id, and for room. Answers that nobody waits for any more are dropped. */
 class Waiting {
-  readonly appends = new Map<
-    string,
-    { resolve: (answer: BatchAppendResp) => void; reject: (error: unknown) => void }
-  >();
+  readonly answers = new Map<string, Answer>();
+  /** When the server last said something on this call. */
   heard = performance.now();
+  private room: Promise<void> | undefined;
 
-  constructor(call: AppendCall) {
+  constructor(private readonly call: AppendCall) {
     const lost = (error: unknown): void => {
-      for (const { reject } of this.appends.values()) reject(error);
-      this.appends.clear();
+      for (const { lost: tell } of this.answers.values()) tell(error);
+      this.answers.clear();
     };
     call.on('data', (answer: BatchAppendResp) => {
       this.heard = performance.now();
-      this.appends.get(answer.getCorrelationId()?.getString() ?? '')?.resolve(answer);
+      this.answers.get(answer.getCorrelationId()?.getString() ?? '')?.came(answer);
     });
     call.on('error', lost);
     call.on('end', () => lost(new Undecided('The server ended the call')));
     call.on('close', () => lost(new Undecided('The call was closed')));
   }
+
+  /** Waits while the call can take no more, so that what waits for a frozen server does not pile up in it. */
+  async untilRoom(): Promise<void> {
+    const { call } = this;
+    while (call.writableNeedDrain && !call.destroyed) {
+      this.room ??= new Promise((resolve) => {
+        const done = (): void => {
+          for (const event of ['drain', 'close', 'error']) call.off(event, done);
+          this.room = undefined;
+          resolve();
+        };
+        for (const event of ['drain', 'close', 'error']) call.on(event, done);
+      });
+      await this.room;
+    }
+    if (call.destroyed || call.writableEnded) throw new Undecided('The call was closed');
+  }
 }
+
+interface Answer {
+  readonly came: (answer: BatchAppendResp) => void;
+  readonly lost: (error: unknown) => void;
+}
+
+/** One append's tries. An answer to any of them is the answer: it may come when the next one is sent already. */
+interface Work {
+  readonly append: Append;
+  readonly end: number;
+  /** Takes back what was left behind on calls. */
+  readonly leave: (() => void)[];
+  readonly answered: Promise<Decided>;
+  readonly decide: (answer: Decided | Promise<never>) => void;
+}
+
+type Decided = ReturnType<typeof outcomeOf>;
 
 /** Sends appends over one call, many at a time, each until its outcome is known or its time is over. */
 export class Appender {
@@ -40,7 +74,10 @@ export class Appender {
     private readonly limits: EventStoreDbLimits,
     /** Finds the position of an event, where an answer came without it. */
     private readonly positionOf: (stream: string, revision: bigint) => Promise<bigint>,
-  ) {}
+  ) {
+    // Each append that waits listens for the end.
+    setMaxListeners(0, this.closing.signal);
+  }
 
   async append(append: Append): Promise<AppendOutcome> {
     if (this.closing.signal.aborted) throw new StoreUnavailable('The event store is closed.');
@@ -62,76 +99,74 @@ export class Appender {
   /** The same ids, bytes and revision each time: the server knows them again, and gives the first answer. */
   private async untilKnown(append: Append): Promise<AppendOutcome> {
     this.checkSize(append);
-    const end = performance.now() + this.limits.appendTimeoutMs;
-    for (let failures = 0; ; failures += 1) {
-      try {
-        const patience = Math.min(this.limits.tryTimeoutMs, end - performance.now());
-        const outcome = outcomeOf(append, await this.send(append, patience));
-        if ('outcome' in outcome) return outcome;
-        const { revision } = outcome;
-        return { outcome: 'stored', revision, position: await this.positionOf(append.stream, revision) };
-      } catch (error) {
-        if (error instanceof AppendTooLarge || !isTransient(error)) throw error;
-        if (performance.now() >= end || this.closing.signal.aborted) throw unknown(append, error);
-        await pause(Math.min(backoffMs(failures), end - performance.now()), this.closing.signal);
-        if (this.closing.signal.aborted) throw unknown(append, error);
-      }
-    }
-  }
-
-  private async send(append: Append, patienceMs: number): Promise<BatchAppendResp> {
-    const correlationId = randomUUID();
-    let [call, timer, given]: [AppendCall | undefined, NodeJS.Timeout | undefined, boolean] = [
-      undefined,
-      undefined,
-      false,
-    ];
-    const began = performance.now();
-    const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        given = true;
-        reject(new NoAnswer(`${this.connection.address} has not answered within ${Math.round(patienceMs)} ms`));
-        // Others are answered on it: it is this append that takes long. Otherwise the next try gets a call of its own.
-        if (call && (this.waiting.get(call)?.heard ?? 0) < began) call.cancel();
-      }, patienceMs);
-    });
-    const answered = (async () => {
-      call = await this.connection.appendCall((opened) => this.waiting.set(opened, new Waiting(opened)));
-      await this.room(call);
-      // Nobody waits any more: what was not sent need not be.
-      if (given) throw new NoAnswer('too late');
-      return await this.ask(call, append, correlationId);
-    })();
-    answered.catch(() => undefined);
+    const work = this.begin(append);
+    const { signal } = this.closing;
     try {
-      return await Promise.race([answered, silence]);
+      for (let failures = 0; ; failures += 1) {
+        try {
+          const decided = await this.attempt(work);
+          if ('outcome' in decided) return decided;
+          const position = await this.positionOf(append.stream, decided.revision);
+          return { outcome: 'stored', revision: decided.revision, position };
+        } catch (error) {
+          if (error instanceof AppendTooLarge || !isTransient(error)) throw error;
+          const waits = Math.min(backoffMs(failures), work.end - performance.now());
+          if (waits > 0) await pause(waits, signal);
+          if (performance.now() >= work.end || signal.aborted) throw unknown(append, error);
+        }
+      }
     } finally {
-      clearTimeout(timer);
-      if (call) this.waiting.get(call)?.appends.delete(correlationId);
+      for (const leave of work.leave) leave();
     }
   }
 
-  private ask(call: AppendCall, append: Append, correlationId: string): Promise<BatchAppendResp> {
-    return new Promise((resolve, reject) => {
-      this.waiting.get(call)?.appends.set(correlationId, { resolve, reject });
-      call.write(toRequest(append, correlationId));
+  private begin(append: Append): Work {
+    const end = performance.now() + this.limits.appendTimeoutMs;
+    let decide: Work['decide'] = () => undefined;
+    const answered = new Promise<Decided>((resolve) => (decide = resolve));
+    answered.catch(() => undefined);
+    return { append, end, leave: [], answered, decide };
+  }
+
+  /** One try: an answer, or the reason why there is none. */
+  private async attempt(work: Work): Promise<Decided> {
+    const patienceMs = Math.min(this.limits.tryTimeoutMs, work.end - performance.now());
+    const over = new AbortController();
+    const silence = pause(patienceMs, over.signal).then(() => {
+      throw new NoAnswer(`${this.connection.address} has not answered within ${Math.round(patienceMs)} ms`);
     });
+    const broken = this.send(work, over.signal);
+    for (const promise of [silence, broken]) promise.catch(() => undefined);
+    try {
+      return await Promise.race([work.answered, broken, silence]);
+    } finally {
+      over.abort();
+    }
   }
 
-  /** Waits while the call can take no more, so that what waits for a frozen server does not pile up in it. */
-  private async room(call: AppendCall): Promise<void> {
-    while (call.writableNeedDrain && !call.destroyed) {
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          for (const event of ['drain', 'close', 'error']) call.off(event, done);
-          resolve();
-        };
-        call.on('drain', done);
-        call.on('close', done);
-        call.on('error', done);
-      });
-    }
-    if (call.destroyed || call.writableEnded) throw new Undecided('The call was closed');
+  /** Sends it, and rejects when the call breaks. */
+  private async send(work: Work, over: AbortSignal): Promise<never> {
+    const call = await this.connection.appendCall((opened) => this.waiting.set(opened, new Waiting(opened)));
+    const waiting = this.waiting.get(call)!;
+    // A call that is open and dead to us. Others that wait on it try again as well.
+    if (waiting.answers.size > 0 && waiting.heard < performance.now() - 2 * this.limits.tryTimeoutMs) call.cancel();
+    await waiting.untilRoom();
+    // What was not sent in time need not be.
+    if (over.aborted) throw new NoAnswer('too late');
+    const correlationId = randomUUID();
+    work.leave.push(() => waiting.answers.delete(correlationId));
+    return new Promise((_, lost) => {
+      const came = (answer: BatchAppendResp): void => {
+        try {
+          work.decide(outcomeOf(work.append, answer));
+        } catch (error) {
+          if (error instanceof Undecided) lost(error);
+          else work.decide(Promise.reject(error));
+        }
+      };
+      waiting.answers.set(correlationId, { came, lost });
+      call.write(toRequest(work.append, correlationId));
+    });
   }
 
   private checkSize({ events, bytes }: Append): void {

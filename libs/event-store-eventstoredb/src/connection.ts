@@ -15,6 +15,8 @@ interface Inside {
   ): () => Promise<AppendCall>;
 }
 
+const CLOSE_MS = 2_000;
+
 /**
  * The client, with its discovery, credentials, TLS, keep-alive and reconnection; and a call for appends of our own over its channel. The
  * client's `appendToStream` would take the process down: its batch path keeps the appends of all clients of a process in one table, clears
@@ -48,7 +50,9 @@ export class Connection {
     return inside.GRPCStreamCreator(StreamsClient, 'appendToStream', open, this.calls)();
   }
 
+  /** Ends all calls. The client waits for each of them, also for those that a frozen server keeps. */
   async close(): Promise<void> {
-    await this.client.dispose();
+    const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref());
+    await Promise.race([this.client.dispose(), late]);
   }
 }

@@ -6,7 +6,8 @@ export type Source = {
   read(): unknown;
   on(event: 'readable' | 'end', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  destroy(): unknown;
+  removeAllListeners(event: 'readable'): unknown;
+  resume(): unknown;
 } & ({ cancel(): Promise<void> } | { unsubscribe(): Promise<void> });
 
 export type Taken<T> = { readonly items: T[]; readonly ended: boolean };
@@ -63,11 +64,15 @@ export class Inflow<T> {
     return taken;
   }
 
-  /** The client ends no call of its own accord when its stream is left. */
+  /**
+   * The client ends no call of its own accord when its stream is left. What is on its way must still be read: a call that was answered to
+   * its end and not read to its end stays in the client for ever.
+   */
   leave(): void {
     const left = 'cancel' in this.source ? this.source.cancel() : this.source.unsubscribe();
     left.catch(() => undefined);
-    this.source.destroy();
+    this.source.removeAllListeners('readable');
+    this.source.resume();
   }
 
   private news(withinMs: number, signal: AbortSignal): Promise<void> {

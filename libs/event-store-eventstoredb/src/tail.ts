@@ -8,7 +8,13 @@ import {
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
-import type { EventFilter, Position, SubscribeOptions, SubscriptionBatch } from '@palimpsest/event-store';
+import {
+  type EventFilter,
+  type Position,
+  StoreUnavailable,
+  type SubscribeOptions,
+  type SubscriptionBatch,
+} from '@palimpsest/event-store';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Batches, type News } from './batches';
 import type { Connection } from './connection';
@@ -17,6 +23,9 @@ import { Inflow } from './inflow';
 import type { EventStoreDbLimits } from './limits';
 import type { Reader } from './reader';
 import { toArrived } from './stored-events';
+
+/** Milliseconds that a batch is filled for, while events come. */
+const GATHER_MS = 10;
 
 /** What a subscription tells its operator. */
 export interface TailLog {
@@ -57,7 +66,7 @@ export class Tail {
         }
       } catch (error) {
         if (this.over.aborted) return;
-        if (!isTransient(error)) throw error;
+        if (!isTransient(error) && !(error instanceof StoreUnavailable)) throw error;
         this.unknowns = typeOf(error) === ErrorType.UNKNOWN ? this.unknowns + 1 : 0;
         this.log.lost(error);
         await pause(backoffMs(this.failures++), this.over);
@@ -70,6 +79,8 @@ export class Tail {
     const batches = new Batches(this.position, this.options.filter, this.isFirst);
     const inflow = new Inflow<ResolvedEvent | Marker>(this.open());
     const watch = new Watch(this.reader, this.options.filter, this.limits);
+    // Who subscribes again and again, each time for an instant, gets ahead all the same.
+    let isFirst = true;
     try {
       while (!this.over.aborted) {
         const taken = await inflow.take(watch.patienceMs, this.over);
@@ -78,7 +89,8 @@ export class Tail {
         if (taken) {
           this.heard(watch);
           this.put(batches, taken.items);
-          const isAll = await this.gather(batches, inflow);
+          const isAll = isFirst ? inflow.isEmpty : await this.gather(batches, inflow);
+          isFirst = false;
           const batch = batches.take(isAll);
           if (batch) yield batch;
         } else {
@@ -103,7 +115,8 @@ export class Tail {
 
   /** Fills the batch from what comes without waiting; true when nothing more is at hand. */
   private async gather(batches: Batches, inflow: Inflow<ResolvedEvent | Marker>): Promise<boolean> {
-    for (;;) {
+    const end = performance.now() + GATHER_MS;
+    while (performance.now() < end) {
       await nextTurn();
       const items = inflow.atHand();
       if (items.length === 0) return true;
@@ -111,6 +124,7 @@ export class Tail {
       const { events, chars } = batches.size;
       if (events >= this.limits.batchEvents || chars >= this.limits.batchChars) return false;
     }
+    return false;
   }
 
   private put(batches: Batches, items: readonly (ResolvedEvent | Marker)[]): void {

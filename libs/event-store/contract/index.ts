@@ -13,8 +13,10 @@ export {
   follow,
   mustStore,
   newStream,
+  revisions,
   waitUntil,
   write,
+  written,
 } from './support';
 export type { StoreFactory, StoreUnderTest } from './support';
 

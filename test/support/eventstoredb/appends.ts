@@ -70,7 +70,7 @@ export class Appends {
       const stream = nameOf(options.getStreamIdentifier());
       void this.decide(stream, expectedOf(options), events, requiresLeader).then((result) => {
         if (result === 'silence' || call.cancelled) return;
-        if (result instanceof Error && result.code !== status.DEADLINE_EXCEEDED) call.destroy(result);
+        if (result instanceof Error && result.code !== status.DEADLINE_EXCEEDED) call.emit('error', result);
         else call.write(batchAnswer(request.getCorrelationId(), stream, result, expectedOf(options)));
       });
     });

@@ -29,8 +29,10 @@ export class Faults {
   lateMs = 300;
   /** Another node leads: what requires the leader is refused and sent there. */
   leader: Endpoint | undefined;
-  /** Subscriptions stay open and say nothing more. */
+  /** Subscriptions that are open stay so, and say nothing more. */
   muted = false;
+  /** Rises when those that were muted are to stay so for ever. */
+  generation = 0;
   private appends: AppendFault[] = [];
   private thawed: Promise<void> = Promise.resolve();
   private release: () => void = () => undefined;
@@ -58,6 +60,12 @@ export class Faults {
   async patience(): Promise<void> {
     if (this.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
     await this.thawed;
+  }
+
+  /** Ends the muting for new subscriptions; those that are open have died in silence. */
+  forgetOpenSubscriptions(): void {
+    this.generation += 1;
+    this.muted = false;
   }
 
   /** Everything works again. */

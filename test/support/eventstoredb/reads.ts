@@ -105,14 +105,16 @@ export class Reads {
     const confirmation = new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId(crypto.randomUUID());
     await this.send(call, new streams.ReadResp().setConfirmation(confirmation));
     let caughtUp = false;
+    const { generation } = this.faults;
+    const isMute = () => this.faults.muted || this.faults.generation !== generation;
     for (let seen = 0; !call.cancelled && !call.destroyed;) {
       const record = all[index];
-      if (record && !this.faults.muted) {
+      if (record && !isMute()) {
         index += 1;
         if (passes(record) && !(await this.send(call, event(record)))) return;
         seen += 1;
         if (filter && seen % every === 0 && !(await this.send(call, checkpoint(record)))) return;
-      } else if (!caughtUp && !this.faults.muted) {
+      } else if (!caughtUp && !isMute()) {
         caughtUp = true;
         if (!(await this.send(call, new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp())))) return;
       } else {
@@ -156,7 +158,8 @@ export class Reads {
 }
 
 function fail(call: ReadCall, error: ServiceError): void {
-  if (!call.cancelled && !call.destroyed) call.destroy(error);
+  // The status goes out behind what was written before.
+  if (!call.cancelled && !call.destroyed && !call.writableEnded) call.emit('error', error);
 }
 
 function event(record: Recorded): streams.ReadResp {
