@@ -94,13 +94,14 @@ export class McpSession {
   async tools(signal: AbortSignal): Promise<readonly ListedTool[]> {
     const { listing } = this;
     if (listing && performance.now() - listing.at < this.options.listAgeMs) return listing.tools;
-    const tools = this.list(signal);
-    const fresh = { at: performance.now(), tools };
+    const fresh = { at: performance.now(), tools: this.list(signal) };
     this.listing = fresh;
-    fresh.tools.catch(() => {
-      if (this.listing === fresh) this.listing = undefined;
+    return fresh.tools.catch((error: unknown) => {
+      if (this.listing === fresh) this.listing = listing;
+      // A server that is too busy to list its tools has those that it had.
+      if (listing && signal.aborted) return listing.tools;
+      throw error;
     });
-    return fresh.tools;
   }
 
   /** Rejects where no answer came: with the signal's reason, with what broke, or with the server's own error. */
