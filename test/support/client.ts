@@ -202,8 +202,8 @@ export class Client {
     return this.get(`/v1/conversations/${conversationId}/usage${atLeast(minRevision)}`);
   }
 
-  async node(nodeId: string): Promise<Node> {
-    return this.get(`/v1/nodes/${nodeId}`);
+  async node(nodeId: string, minRevision?: string): Promise<Node> {
+    return this.get(`/v1/nodes/${nodeId}${atLeast(minRevision)}`);
   }
 
   async replay(nodeId: string): Promise<Replay> {

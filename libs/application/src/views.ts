@@ -95,6 +95,8 @@ export interface NodeView extends TreeNodeView {
   readonly conversationId: string;
   readonly sent: readonly ItemView[];
   readonly received: readonly ItemView[];
+  /** Of a failed node. `partial`: text that had arrived; for the audit, and never context. */
+  readonly failure?: { readonly detail: string; readonly partial?: string };
   readonly sha256: string;
   readonly length: number;
   readonly exact: boolean;

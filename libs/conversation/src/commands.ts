@@ -81,6 +81,8 @@ export interface SwitchBranch extends Keyed {
 export interface CancelTurn extends Keyed {
   readonly type: 'CancelTurn';
   readonly turnId: TurnId;
+  /** What had arrived of the answer that is cut off by it, where that is known. For the audit; it is not context. */
+  readonly arrived?: { readonly nodeId: NodeId; readonly text: string } | undefined;
 }
 
 export interface ClearConversation extends Keyed {

@@ -29,11 +29,18 @@ const items = {
   items: { oneOf: [TextItemBody, ToolCallItemBody, ToolResultItemBody].map((type) => ({ $ref: getSchemaPath(type) })) },
 } as const;
 
+export class FailureBody {
+  @ApiProperty({ description: 'What happened, in words' }) readonly detail!: string;
+  @ApiPropertyOptional({ description: 'Text that had arrived: for the audit, and never context' })
+  readonly partial?: string;
+}
+
 @ApiExtraModels(TextItemBody, ToolCallItemBody, ToolResultItemBody)
 export class NodeBody extends TreeNodeBody implements Json<NodeView> {
   @ApiId() readonly conversationId!: string;
   @ApiProperty({ ...items, description: 'What this node sent first' }) readonly sent!: ItemView[];
   @ApiProperty({ ...items, description: 'What the model answered' }) readonly received!: ItemView[];
+  @ApiPropertyOptional({ type: FailureBody, description: 'Of a failed node' }) readonly failure?: FailureBody;
   @ApiProperty({ description: 'Of the request’s bytes' }) readonly sha256!: string;
   @ApiProperty({ type: 'integer', description: 'Bytes of the request' }) readonly length!: number;
   @ApiProperty() readonly exact!: boolean;

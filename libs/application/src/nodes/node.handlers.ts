@@ -68,7 +68,9 @@ export class GetNodeHandler implements IQueryHandler<GetNode> {
         ...place.result_revisions,
       ]);
       const fold = new PathFold(itemsOfResponse);
-      for (const event of await this.system.log.at(row.conversation_id, revisions)) fold.put(event);
+      const events = await this.system.log.at(row.conversation_id, revisions);
+      for (const event of events) fold.put(event);
+      const failed = events.find((event) => event.type === 'CallFailed' && event.data.nodeId === nodeId);
       const record = fold.node(nodeId);
       const parent = record && record.parent !== null ? fold.node(record.parent) : undefined;
       if (!record) throw new ReplayBroken(`Node ${nodeId} is not where the tree says that it stands.`);
@@ -82,6 +84,7 @@ export class GetNodeHandler implements IQueryHandler<GetNode> {
           if (item.type !== 'tool_call') return { type: item.type, text: item.text.text };
           return { type: 'tool_call', toolCallId: item.toolCallId, name: item.name, arguments: item.arguments.text };
         }),
+        ...(failed?.type === 'CallFailed' && failed.content ? { failure: failed.content } : {}),
         ...{ sha256, length: Number(row.length), exact: row.exact },
       });
     });

@@ -96,7 +96,8 @@ export class CancelTurnHandler implements ICommandHandler<CancelTurn> {
         idempotency,
       );
       const context = { actor: caller.actor, correlationId: turnId };
-      const result = await system.engine.write(conversation, { type: 'CancelTurn', turnId, key }, context);
+      const arrived = arrivedOf(system, conversation.conversationId);
+      const result = await system.engine.write(conversation, { type: 'CancelTurn', turnId, arrived, key }, context);
       if (!result.ok) return refusalOf(result.refusal);
       return answer(await system.turns.now(conversation.conversationId, turnId, start));
     });
@@ -131,6 +132,14 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
       return answer({ turnId, revision, position: result.position });
     });
   }
+}
+
+/** The text so far of the call that is out, where this process makes it. */
+function arrivedOf(system: System, conversationId: string): { nodeId: string; text: string } | undefined {
+  const state = system.writer.known(conversationId);
+  const nodeId = state?.status === 'active' ? state.running?.node : undefined;
+  const text = nodeId ? system.feed.textOf(nodeId) : undefined;
+  return nodeId && text !== undefined ? { nodeId, text } : undefined;
 }
 
 /** An edit and a regeneration are asked of the version that the turn was asked of. */

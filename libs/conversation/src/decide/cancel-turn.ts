@@ -5,7 +5,7 @@ import { Draft } from './draft';
 import { end } from './end';
 import { remembered } from './guards';
 
-export function cancelTurn(state: ActiveConversation, { turnId, key }: CancelTurn): Decision {
+export function cancelTurn(state: ActiveConversation, { turnId, arrived, key }: CancelTurn): Decision {
   const known = remembered(state, key);
   if (known) return known;
   const turn = state.turns.get(turnId);
@@ -13,7 +13,7 @@ export function cancelTurn(state: ActiveConversation, { turnId, key }: CancelTur
   const draft = new Draft(state);
   if (turn.status === 'queued')
     draft.put({ type: 'TurnCancelled', data: { turnId }, content: null, ...(key && { key }) });
-  else if (state.running?.turnId === turnId) end(draft, state.running, { status: 'cancelled', key });
+  else if (state.running?.turnId === turnId) end(draft, state.running, { status: 'cancelled', arrived, key });
   else return alreadySo;
   return draft.done();
 }

@@ -1,4 +1,5 @@
-import type { CommandKey, FailureReason, HeadReason, NodeId, TurnId, TurnKind } from '../events';
+import type { CancelTurn } from '../commands';
+import type { CommandKey, EventOf, FailureReason, HeadReason, NodeId, TurnId, TurnKind } from '../events';
 import { nodeOf, type RunningTurn, toolCallOf } from '../state';
 import type { Draft } from './draft';
 import { close } from './synthetic';
@@ -6,7 +7,11 @@ import { close } from './synthetic';
 export type Ending =
   | { readonly status: 'completed' }
   | { readonly status: 'failed'; readonly reason: FailureReason; readonly detail: string }
-  | { readonly status: 'cancelled'; readonly key?: CommandKey | undefined };
+  | {
+      readonly status: 'cancelled';
+      readonly arrived?: CancelTurn['arrived'];
+      readonly key?: CommandKey | undefined;
+    };
 
 /** Ends the running turn; one append, never cut. A call that was started and has no result stays open for it. */
 export function end(draft: Draft, turn: RunningTurn, ending: Ending): void {
@@ -22,8 +27,7 @@ function settleNode(draft: Draft, nodeId: NodeId, ending: Ending): void {
   const node = nodeOf(draft.state, nodeId);
   if (node.status === 'pending') {
     const reason = ending.status === 'failed' ? ending.reason : 'cancelled';
-    const content = ending.status === 'failed' ? { detail: ending.detail } : null;
-    draft.put({ type: 'CallFailed', data: { nodeId, reason }, content });
+    draft.put({ type: 'CallFailed', data: { nodeId, reason }, content: whyCut(nodeId, ending) });
   }
   for (const toolCallId of node.toolCallIds) {
     const { status } = toolCallOf(draft.state, toolCallId);
@@ -31,6 +35,13 @@ function settleNode(draft: Draft, nodeId: NodeId, ending: Ending): void {
       draft.put({ type: 'ToolApprovalDecided', data: { toolCallId, decision: 'cancelled' }, content: null });
     if (status !== 'executed' && status !== 'started') close(draft, toolCallId, 'not_started');
   }
+}
+
+function whyCut(nodeId: NodeId, ending: Ending): EventOf<'CallFailed'>['content'] {
+  if (ending.status === 'failed') return { detail: ending.detail };
+  const { arrived } = ending.status === 'cancelled' ? ending : {};
+  if (arrived?.nodeId !== nodeId || arrived.text === '') return null;
+  return { detail: 'The turn was cancelled while the answer arrived.', partial: arrived.text };
 }
 
 function putEnding(draft: Draft, turnId: TurnId, ending: Ending): void {
