@@ -199,6 +199,24 @@ describe('a write that a person has to approve', () => {
     expect(items.map(({ toolCallId }) => deployment.tools.effectsOf(toolCallId))).toEqual([1, 0, 1]);
   });
 
+  it('decided while another call of the same answer still runs, it runs at once, and the turn goes on after both', async () => {
+    for (const decider of ['one', 'two'] as const) {
+      const opened = deployment.tools.hold(({ name }) => ({ text: name }));
+      const conversationId = await api.conversation(['pay', 'lookup']);
+      const question = '[[sim: call lookup {}]] [[sim: call pay {"n":1}]] [[sim: echo]]';
+      const { turnId, frames } = await api.begin(conversationId, question);
+      const asked = (await frames.until('approval.requested')).at(-1)?.data;
+      const decided = (decider === 'one' ? api : there).decide(
+        ...([conversationId, asked.toolCallId, 'approve', asked.argumentsDigest] as const),
+      );
+      await until(() => deployment.tools.effectsOf(asked.toolCallId) === 1);
+      opened.open();
+      expect(await decided).toMatchObject({ turnId, status: 'completed', answer: 'lookup\npay' });
+      expect(await typesOf(conversationId)).not.toContain('TurnTakenOver');
+      expect(deployment.tools.effectsOf(asked.toolCallId)).toBe(1);
+    }
+  });
+
   it('is decided at another process than the one that asked', async () => {
     const { conversationId, toolCallId, digest, turn } = await waiting(pay('{"n":1}'));
     expect((await inbox(turn, there)).map((item) => item.toolCallId)).toEqual([toolCallId]);
