@@ -149,20 +149,22 @@ class CrashRun {
   private ask(conversation: Live): AskedTurn {
     this.turns += 1;
     const { text, wishes } = script(this.luck, this.turns);
-    const base = `/v1/conversations/${conversation.id}/turns`;
     const before = this.luck.chance(0.25)
       ? this.luck.pick(conversation.turns.length ? conversation.turns : [undefined])
       : undefined;
-    const edited = before?.turn?.turnId;
-    const [path, body] =
-      edited === undefined
-        ? [base, { text }]
-        : this.luck.chance(0.5)
-          ? [`${base}/${edited}/edit`, { text }]
-          : [`${base}/${edited}/regenerate`, undefined];
-    const asked = new AskedTurn(conversation.id, path, body, wishes);
+    const asked = this.placed(conversation.id, before?.turn?.turnId, text, wishes);
     conversation.turns.push(asked);
     return asked;
+  }
+
+  /** Under the head, or in the place of an earlier turn. */
+  private placed(id: string, earlier: string | undefined, text: string, wishes: Wishes): AskedTurn {
+    const base = `/v1/conversations/${id}/turns`;
+    if (earlier === undefined) return new AskedTurn(id, base, { text }, wishes);
+    if (this.luck.chance(0.5)) return new AskedTurn(id, `${base}/${earlier}/edit`, { text }, wishes);
+    // The question that is asked again may want a decision.
+    const decision = this.luck.pick(['approve', 'reject'] as const);
+    return new AskedTurn(id, `${base}/${earlier}/regenerate`, undefined, { stream: true, decision });
   }
 
   /** One try; a broken connection is what a kill looks like. */

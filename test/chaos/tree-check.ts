@@ -1,15 +1,20 @@
+import { migrations } from '@palimpsest/application';
 import type { EventStore, StoredEvent } from '@palimpsest/event-store';
-import type { Pool } from '@palimpsest/platform';
-import { conversationTree, conversationTreeSchema } from '@palimpsest/read-models';
+import { migrate, type Pool } from '@palimpsest/platform';
+import { conversationTree } from '@palimpsest/read-models';
 
-const tables = ['conversations_v1', 'turns_v1', 'nodes_v1', 'tool_calls_v1'] as const;
-const keys = {
+/** With what names a row of each. */
+const tables = {
   conversations_v1: 'conversation_id',
   turns_v1: 'turn_id',
   nodes_v1: 'node_id',
   tool_calls_v1: 'tool_call_id',
-};
+  clears_v1: 'clear_id',
+} as const;
+type Table = keyof typeof tables;
+
 const BATCH = 500;
+const PATIENCE_MS = 15_000;
 
 /** Builds the node tree anew from the whole log, in another database, and compares it row by row with the one that lived through it all. */
 export async function faultsOfTree(store: EventStore, live: Pool, scratch: Pool): Promise<readonly string[]> {
@@ -17,7 +22,7 @@ export async function faultsOfTree(store: EventStore, live: Pool, scratch: Pool)
   await untilProjected(live, end);
   await rebuild(store, end, scratch);
   const faults: string[] = [];
-  for (const table of tables) {
+  for (const table of Object.keys(tables) as Table[]) {
     const [lived, rebuilt] = await Promise.all([rowsOf(live, table), rowsOf(scratch, table)]);
     if (lived.size !== rebuilt.size) faults.push(`${table} has ${lived.size} rows, and ${rebuilt.size} when rebuilt`);
     for (const [key, row] of rebuilt) {
@@ -29,18 +34,26 @@ export async function faultsOfTree(store: EventStore, live: Pool, scratch: Pool)
 }
 
 async function untilProjected(live: Pool, end: bigint): Promise<void> {
-  for (const until = performance.now() + 15_000; performance.now() < until;) {
-    const { rows } = await live.query<{ position: bigint }>('select position from read.checkpoints');
-    if ((rows[0]?.position ?? -1n) >= end) return;
+  const { name, version } = conversationTree;
+  let reached = -1n;
+  for (const until = performance.now() + PATIENCE_MS; performance.now() < until;) {
+    const { rows } = await live.query<{ position: bigint }>(
+      'select position from read.checkpoints where projection = $1::text and version = $2::int',
+      [name, version],
+    );
+    reached = rows[0]?.position ?? -1n;
+    if (reached >= end) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`The read model did not reach position ${end} within 15 s.`);
+  throw new Error(`The read model is at position ${reached} and did not reach ${end} within ${PATIENCE_MS} ms.`);
 }
 
 async function rebuild(store: EventStore, end: bigint, scratch: Pool): Promise<void> {
+  await migrate(scratch, migrations);
   const session = await scratch.connect();
   try {
-    await session.query(`begin; drop schema if exists read cascade; ${conversationTreeSchema}`);
+    const names = Object.keys(tables).map((table) => `read.${table}`);
+    await session.query(`begin; truncate ${names.join(', ')}`);
     let batch: StoredEvent[] = [];
     for await (const event of store.readAll({ filter: conversationTree.filter })) {
       if (event.position > end) break;
@@ -52,13 +65,13 @@ async function rebuild(store: EventStore, end: bigint, scratch: Pool): Promise<v
     await conversationTree.apply(batch, session);
     await session.query('commit');
   } finally {
-    session.release();
+    session.release(true);
   }
 }
 
-async function rowsOf(pool: Pool, table: (typeof tables)[number]): Promise<ReadonlyMap<string, string>> {
+async function rowsOf(pool: Pool, table: Table): Promise<ReadonlyMap<string, string>> {
   const { rows } = await pool.query<{ key: string; row: string }>(
-    `select ${keys[table]}::text as key, to_jsonb(t)::text as row from read.${table} t`,
+    `select (${tables[table]})::text as key, to_jsonb(t)::text as row from read.${table} t`,
   );
   return new Map(rows.map(({ key, row }) => [key, row]));
 }
