@@ -26,11 +26,15 @@ beforeAll(async () => {
   projectors = [three, four];
   here = await deployment.client(one);
   there = here.at(two);
+  const names = [...(await metricsOf(three)).keys()].map(
+    (name) => /^palimpsest_projector_writes{projection="(.+)"}/.exec(name)?.[1],
+  );
+  projections = names.filter((name) => name !== undefined);
 }, 120_000);
 afterAll(() => deployment.close());
 
 const deployFolder = join(__dirname, '..', '..', 'deploy');
-const projections = ['conversation-tree', 'approvals'];
+let projections: readonly string[];
 const say = (text: string) => `[[sim: say ${text}]]`;
 
 /** What a process says of itself, by the name and the labels of the metric. */
@@ -78,6 +82,7 @@ it('carries a conversation at either api process, and reads what a projector wro
 });
 
 it('has one process write each projection, and all of them tell how far it is behind', async () => {
+  expect(projections).toEqual(expect.arrayContaining(['conversation-tree', 'approvals']));
   for (const projection of projections) {
     const writers = await Promise.all(projectors.map((process) => writes(process, projection)));
     expect(writers.filter(Boolean)).toHaveLength(1);
@@ -149,9 +154,9 @@ it('SIGTERM: lets go at once, ends with 0, and the one that stands by writes on'
   expect(await faults()).toEqual([]);
 });
 
-it('builds every read model anew after deploy/forget-read-models.sql', async () => {
+it('builds every read model anew after deploy/after-restore.sql', async () => {
   await Promise.all(deployment.processes.map((process) => process.close()));
-  await deployment.pool.query(readFileSync(join(deployFolder, 'forget-read-models.sql'), 'utf8'));
+  await deployment.pool.query(readFileSync(join(deployFolder, 'after-restore.sql'), 'utf8'));
   const [one, two, projector] = await Promise.all([
     deployment.spawn(),
     deployment.spawn(),
