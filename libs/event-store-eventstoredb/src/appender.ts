@@ -58,7 +58,8 @@ interface Work {
   /** Takes back what was left behind on calls. */
   readonly leave: (() => void)[];
   readonly answered: Promise<Decided>;
-  readonly decide: (answer: Decided | Promise<never>) => void;
+  readonly decide: (outcome: Decided) => void;
+  readonly refuse: (reason: unknown) => void;
 }
 
 type Decided = ReturnType<typeof outcomeOf>;
@@ -122,10 +123,10 @@ export class Appender {
 
   private begin(append: Append): Work {
     const end = performance.now() + this.limits.appendTimeoutMs;
-    let decide: Work['decide'] = () => undefined;
-    const answered = new Promise<Decided>((resolve) => (decide = resolve));
+    let settle: Pick<Work, 'decide' | 'refuse'> | undefined;
+    const answered = new Promise<Decided>((decide, refuse) => (settle = { decide, refuse }));
     answered.catch(() => undefined);
-    return { append, end, leave: [], answered, decide };
+    return { append, end, leave: [], answered, ...settle! };
   }
 
   /** One try: an answer, or the reason why there is none. */
@@ -161,7 +162,7 @@ export class Appender {
           work.decide(outcomeOf(work.append, answer));
         } catch (error) {
           if (error instanceof Undecided) lost(error);
-          else work.decide(Promise.reject(error));
+          else work.refuse(error);
         }
       };
       waiting.answers.set(correlationId, { came, lost });

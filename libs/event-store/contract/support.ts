@@ -15,6 +15,8 @@ export interface StoreUnderTest {
   readonly store: EventStore;
   /** Another store on the same data, as a process that started later has it. The caller closes it. */
   readonly another?: () => Promise<EventStore>;
+  /** The server is a real one that others write to as well: its log is not empty at the start. */
+  readonly isShared?: true;
   readonly faults?: {
     /** Breaks every connection of the store, now. */
     readonly cutConnections: () => Promise<void>;

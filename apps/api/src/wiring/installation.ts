@@ -16,6 +16,7 @@ import {
   secretFile,
 } from '@palimpsest/platform';
 import type { SimulatedModel } from '@palimpsest/providers';
+import { HeldStore, startOnceReachable } from './late-start';
 import { createProviders, type Providers } from './providers';
 import { createTools, type Tools } from './tools';
 
@@ -64,18 +65,22 @@ export async function openInstallation(
     const apiKeys = new PostgresApiKeys(pool);
     const keyFile = await firstKey(apiKeys, pool, home);
     const metrics = new Metrics({ processMetrics: true });
+    const eventLog = openLog(config, pool, log);
+    const store = new HeldStore(eventLog.store);
     const running = await createSystem({
-      ...{ pool, log, metrics, limits: config.limits, store: openLog(config, pool, log).store },
+      ...{ pool, log, metrics, limits: config.limits, store },
       ...{ installationKeys, readInstallationKeys },
       anchors: anchorSettings(config, home),
       providers: providers.byName,
       defaultModel: providers.defaultModel,
       tools: tools.registry,
       projects: config.projects,
+      // Leases are in Postgres: whoever has the embedded one to itself is alone, wherever the log is.
       alone: embedded !== undefined,
     });
-    closing.push(() => running.stop());
-    await running.start();
+    const { hasStarted, stop } = await startOnceReachable(running, eventLog, store, onLost);
+    closing.push(stop);
+    const waiting = hasStarted ? [] : [`Not ready yet: ${eventLog.where} does not answer, and is waited for.`];
     const where = embedded ? `embedded PostgreSQL on port ${embedded.port}` : 'the Postgres of DATABASE_URL';
     return {
       running,
@@ -85,7 +90,7 @@ export async function openInstallation(
       providers,
       tools,
       keyFile,
-      notes: embedded?.notes ?? [],
+      notes: [...(embedded?.notes ?? []), ...waiting],
       database: where,
       close,
     };
