@@ -140,6 +140,18 @@ describe('a turn', () => {
   });
 });
 
+it('a cancel keeps what had arrived of the answer that it cuts off, and of no other', () => {
+  const failed = (arrived: { nodeId: string; text: string }) =>
+    play(running(), [cancel('t1', { arrived })]).appends[0]?.[0];
+  expect(failed({ nodeId: 't1-1', text: 'so far' })).toMatchObject({
+    type: 'CallFailed',
+    data: { nodeId: 't1-1', reason: 'cancelled' },
+    content: { partial: 'so far' },
+  });
+  expect(failed({ nodeId: 't0-1', text: 'of another' })).toMatchObject({ content: null });
+  expect(failed({ nodeId: 't1-1', text: '' })).toMatchObject({ content: null });
+});
+
 describe('a queue', () => {
   const busy = () => play(conversation('queue'), [ask('t1'), ask('t2')]).state;
   const question = ask('t2', { carrier: 'c2' });

@@ -365,6 +365,16 @@ describe('the state of a long stream', () => {
     expect(await elsewhere.read(stream, context.tenantId)).toMatchObject({ state: { sum: 9 }, revision: 0n });
   });
 
+  it('leaves neither memory nor snapshot once it is told to forget, also while one is being written', async () => {
+    const { make, kept } = await long(0);
+    const handler = make(new FaultyStore(new InMemoryEventStore()), { snapshots: snapshots(kept) });
+    for (let i = 0; i < 200; i += 1) await handler.handle(stream, add(1), context);
+    await handler.forget(stream);
+    await handler.idle();
+    expect([kept.rows.size, handler.known(stream)]).toEqual([0, undefined]);
+    expect(await handler.read(stream, context.tenantId)).toMatchObject({ state: { sum: 200 } });
+  });
+
   it('forgets what memory holds of a log that was since restored from a backup', async () => {
     const before = await world();
     for (const amount of [1, 2, 3]) await before.handler.handle(stream, add(amount), context);

@@ -34,6 +34,9 @@ describe('snapshots in Postgres', () => {
     expect(await store.read('s')).toEqual(row(1, 30n));
     await store.replace(row(2, 5n));
     expect(await store.read('s')).toEqual(row(2, 5n));
+    await store.remove('s');
+    await store.remove('s');
+    expect(await store.read('s')).toBeNull();
   });
 
   it('spare a cold process the events before them, and hold nothing in the clear', async () => {
