@@ -60,7 +60,8 @@ export class KeyDestructions {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        await this.follow(caughtUp);
+        // Without an error a subscription ends only with this follower or with the store: there is nothing to go on with.
+        return await this.follow(caughtUp);
       } catch (error) {
         if (signal.aborted) return;
         this.options.onError(error);
