@@ -136,10 +136,17 @@ class SoakRun {
         stream: true,
         decision: 'approve',
       });
-    const nodeId = before?.nodes.at(-1);
-    if (how === 'switch' && nodeId)
-      await this.client.made(this.client.put(`/v1/conversations/${talk.id}/head`, { nodeId }));
+    if (how === 'switch' && before) await this.switchTo(talk, before);
     return new AskedTurn(talk.id, base, { text }, wishes);
+  }
+
+  /** To the end of a turn. One that was too large for the model's context never was the head, and is refused. */
+  private async switchTo(talk: Talk, { nodes, error }: Turn): Promise<void> {
+    const nodeId = nodes.at(-1);
+    if (nodeId === undefined) return;
+    const { status, body } = await this.client.put<{ code?: string }>(`/v1/conversations/${talk.id}/head`, { nodeId });
+    const refused = error?.code === 'context_overflow' && body.code === 'not_switchable';
+    if (status !== 200 && !refused) throw new Error(`switch to ${nodeId}: ${status} ${JSON.stringify(body)}`);
   }
 
   private async live(asked: AskedTurn, { leavesAfterMs }: Script): Promise<void> {
