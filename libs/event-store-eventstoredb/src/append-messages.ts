@@ -2,7 +2,7 @@ import * as shared from '@eventstore/db-client/generated/shared_pb';
 import { BatchAppendReq, type BatchAppendResp } from '@eventstore/db-client/generated/streams_pb';
 import { AppendTooLarge, type AppendOutcome, type CheckedEvent, type ExpectedRevision } from '@palimpsest/event-store';
 import { Timestamp } from 'google-protobuf/google/protobuf/timestamp_pb';
-import { StreamTombstoned } from './failures';
+import { Refused, StreamTombstoned } from './failures';
 import { metadataText } from './stored-events';
 
 export interface Append {
@@ -72,7 +72,7 @@ export function outcomeOf(append: Append, answer: BatchAppendResp): AppendOutcom
     }
     case 'AccessDenied':
     case 'BadRequest':
-      throw new Error(`EventStoreDB refuses an append to ${append.stream}: ${kind}.`);
+      throw new Refused(`EventStoreDB refuses an append to ${append.stream}: ${kind}.`);
     default:
       throw new Undecided(`EventStoreDB answers ${kind ?? answer.getError()?.getMessage() ?? 'nothing that is known'}`);
   }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { type Append, outcomeOf, toRequest, Undecided } from './append-messages';
 import type { AppendCall, Connection } from './connection';
-import { backoffMs, describe, isTransient, NoAnswer, pause } from './failures';
+import { backoffMs, describe, isTransient, NoAnswer, pause, StreamTombstoned } from './failures';
 import type { EventStoreDbLimits } from './limits';
 
 /** Who waits on one call: for answers, by correlation id, and for room. Answers that nobody waits for any more are dropped. */
@@ -110,7 +110,9 @@ export class Appender {
           const position = await this.positionOf(append.stream, decided.revision);
           return { outcome: 'stored', revision: decided.revision, position };
         } catch (error) {
-          if (error instanceof AppendTooLarge || !isTransient(error)) throw error;
+          if (isDecided(error)) throw error;
+          // What is refused now may have been stored by an earlier try.
+          if (!isTransient(error)) throw failures > 0 ? unknown(append, error) : error;
           const waits = Math.min(backoffMs(failures), work.end - performance.now());
           if (waits > 0) await pause(waits, signal);
           if (performance.now() >= work.end || signal.aborted) throw unknown(append, error);
@@ -130,30 +132,34 @@ export class Appender {
   }
 
   /** One try: an answer, or the reason why there is none. */
-  private async attempt(work: Work): Promise<Decided> {
-    const patienceMs = Math.min(this.limits.tryTimeoutMs, work.end - performance.now());
-    const over = new AbortController();
-    const silence = pause(patienceMs, over.signal).then(() => {
-      throw new NoAnswer(`${this.connection.address} has not answered within ${Math.round(patienceMs)} ms`);
+  private attempt(work: Work): Promise<Decided> {
+    const patienceMs = Math.max(0, Math.min(this.limits.tryTimeoutMs, work.end - performance.now()));
+    return new Promise((resolve, reject) => {
+      const attempt = { isOver: false };
+      const end = <T>(tell: (how: T) => void) => {
+        return (how: T): void => {
+          clearTimeout(timer);
+          attempt.isOver = true;
+          tell(how);
+        };
+      };
+      const silence = (): NoAnswer =>
+        new NoAnswer(`${this.connection.address} has not answered within ${Math.round(patienceMs)} ms`);
+      const timer = setTimeout(() => end(reject)(silence()), patienceMs);
+      work.answered.then(end(resolve), end(reject));
+      this.send(work, attempt).catch(end(reject));
     });
-    const broken = this.send(work, over.signal);
-    for (const promise of [silence, broken]) promise.catch(() => undefined);
-    try {
-      return await Promise.race([work.answered, broken, silence]);
-    } finally {
-      over.abort();
-    }
   }
 
   /** Sends it, and rejects when the call breaks. */
-  private async send(work: Work, over: AbortSignal): Promise<never> {
+  private async send(work: Work, attempt: { readonly isOver: boolean }): Promise<never> {
     const call = await this.connection.appendCall((opened) => this.waiting.set(opened, new Waiting(opened)));
     const waiting = this.waiting.get(call)!;
     // A call that is open and dead to us. Others that wait on it try again as well.
     if (waiting.answers.size > 0 && waiting.heard < performance.now() - 2 * this.limits.tryTimeoutMs) call.cancel();
     await waiting.untilRoom();
     // What was not sent in time need not be.
-    if (over.aborted) throw new NoAnswer('too late');
+    if (attempt.isOver) throw new NoAnswer('too late');
     const correlationId = randomUUID();
     work.leave.push(() => waiting.answers.delete(correlationId));
     return new Promise((_, lost) => {
@@ -174,6 +180,11 @@ export class Appender {
     const all = events.reduce((sum, { metadata }) => sum + Buffer.byteLength(metadata), bytes);
     if (all > this.limits.maxMessageBytes) throw new AppendTooLarge(all, this.limits.maxMessageBytes);
   }
+}
+
+/** The server looked at the append and does not take it, whenever it is sent. */
+function isDecided(error: unknown): boolean {
+  return error instanceof AppendTooLarge || error instanceof StreamTombstoned;
 }
 
 function unknown({ stream }: Append, cause: unknown): OutcomeUnknown {

@@ -17,6 +17,11 @@ export class StreamTombstoned extends Error {
   }
 }
 
+/** The server does not take a call, for a reason that its operator must mend. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
 /** What trying again does not mend. Everything else may be the network, a leader that changes or a server that starts. */
 const lasting: ReadonlySet<unknown> = new Set([
   ErrorType.ACCESS_DENIED,
@@ -25,11 +30,15 @@ const lasting: ReadonlySet<unknown> = new Set([
   ErrorType.UNSUPPORTED,
 ]);
 
+/** gRPC's PERMISSION_DENIED and UNAUTHENTICATED. */
+const lastingCodes: ReadonlySet<number> = new Set([7, 16]);
+
 /** By the client's type, which raw gRPC errors and failed discoveries do not have; those pass. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof StreamTombstoned || error instanceof StoreUnavailable) return false;
+  if (error instanceof StreamTombstoned || error instanceof StoreUnavailable || error instanceof Refused) return false;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return false;
-  return !lasting.has(typeOf(error));
+  const { code } = error as { code?: unknown };
+  return !lasting.has(typeOf(error)) && !(typeof code === 'number' && lastingCodes.has(code));
 }
 
 export function typeOf(error: unknown): unknown {

@@ -15,8 +15,7 @@ import { isOfTheServer, toArrived } from './stored-events';
 
 /** Tries of one read without progress before it gives up. */
 const READ_TRIES = 4;
-/** Events of one read of the log. Each goes on where the one before ended; whoever wants few reads few. */
-const PAGE = 1_000;
+/** Events of one read of the log for whoever wants few of them: they may lie behind some of the server's own, or of other streams. */
 const FEW = 32;
 
 type Direction = 'forwards' | 'backwards';
@@ -40,13 +39,15 @@ export class Reader {
     // Before the start of a stream there is nothing, and -1 is no revision that may be asked for.
     while (left > 0 && (from === undefined || from >= 0n)) {
       try {
-        for await (const resolved of this.items(this.streamPage(stream, from, direction, left))) {
-          const event = toArrived(resolved)?.event;
-          if (!event) continue;
+        for await (const items of this.pieces(this.streamPage(stream, from, direction, left))) {
           tries.progress();
-          left -= 1;
-          from = event.revision + (direction === 'forwards' ? 1n : -1n);
-          yield event;
+          for (const resolved of items) {
+            const event = toArrived(resolved)?.event;
+            if (!event) continue;
+            left -= 1;
+            from = event.revision + (direction === 'forwards' ? 1n : -1n);
+            yield event;
+          }
         }
         return;
       } catch (error) {
@@ -61,7 +62,7 @@ export class Reader {
     const { direction = 'forwards', limit = Infinity, after } = options;
     this.refuseIfClosed();
     const passes = filterOf(options.filter);
-    const maxCount = limit <= FEW ? FEW : PAGE;
+    const maxCount = limit <= FEW ? FEW : Number.MAX_SAFE_INTEGER;
     const start = after === undefined || after < 0n ? undefined : after;
     if (limit <= 0 || (direction === 'backwards' && after !== undefined && after < 0n)) return;
     let left = limit;
@@ -71,17 +72,19 @@ export class Reader {
     for (;;) {
       try {
         let came = 0;
-        for await (const resolved of this.items(this.logPage(place, direction, maxCount))) {
-          came += 1;
+        for await (const items of this.pieces(this.logPage(place, direction, maxCount))) {
+          came += items.length;
           tries.progress();
-          const event = toArrived(resolved)?.event;
-          if (!event) continue;
-          place = event.position;
-          if (seen !== undefined && (direction === 'forwards' ? place <= seen : place >= seen)) continue;
-          seen = place;
-          if (isOfTheServer(event) || !passes(event)) continue;
-          yield event;
-          if ((left -= 1) <= 0) return;
+          for (const resolved of items) {
+            const event = toArrived(resolved)?.event;
+            if (!event) continue;
+            place = event.position;
+            if (seen !== undefined && (direction === 'forwards' ? place <= seen : place >= seen)) continue;
+            seen = place;
+            if (isOfTheServer(event) || !passes(event)) continue;
+            yield event;
+            if ((left -= 1) <= 0) return;
+          }
         }
         if (came < maxCount) return;
       } catch (error) {
@@ -110,14 +113,15 @@ export class Reader {
     return this.connection.client.readAll({ ...ofTheLeader, fromPosition, maxCount, direction });
   }
 
-  private async *items(source: Source): AsyncGenerator<ResolvedEvent> {
+  /** By the piece, as it comes: a generator that waits for each event takes as long again as the read. */
+  private async *pieces(source: Source): AsyncGenerator<ResolvedEvent[]> {
     const inflow = new Inflow<ResolvedEvent>(source);
     try {
       this.refuseIfClosed();
       for (;;) {
         const { items, ended } = await inflow.demand(this.limits.tryTimeoutMs, this.stopped);
         if (ended) return;
-        yield* items;
+        yield items;
       }
     } finally {
       inflow.leave();
