@@ -71,10 +71,15 @@ function names(fault: Fault, { stream, revision, position, id }: EventPlace): bo
   return fault.id === id || (fault.stream === stream && fault.revision === revision) || fault.position === position;
 }
 
-/** What an event refers to is named with it, and the anchors that an anchor's loss concerns. */
-function follows({ kind }: Fault, { stream }: EventPlace): boolean {
-  if (kind === 'payload_broken') return stream.startsWith('payload-');
-  return (kind.startsWith('anchor_') && stream.startsWith('audit-')) || kind === 'hole';
+/**
+ * What an event refers to is named with it, and the anchors that an anchor's loss concerns. Of two events beside each other that stand in the
+ * wrong order nothing says which was moved, so both are named.
+ */
+function follows({ kind, stream, revision }: Fault, place: EventPlace): boolean {
+  if (kind === 'payload_broken') return place.stream.startsWith('payload-');
+  if (kind === 'reordered' && stream === place.stream && revision !== null)
+    return revision === place.revision + 1n || revision === place.revision - 1n;
+  return (kind.startsWith('anchor_') && place.stream.startsWith('audit-')) || kind === 'hole';
 }
 
 async function read(store: EventStore, { stream, revision }: EventPlace): Promise<unknown> {

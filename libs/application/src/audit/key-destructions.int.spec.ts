@@ -7,7 +7,6 @@ import {
   PostgresKeyStore,
 } from '@palimpsest/event-store';
 import { openLog, type TestLog } from '@palimpsest/event-store-postgres/testing';
-import type { Pool } from '@palimpsest/platform';
 import { createCodec } from '../system/codec';
 import { KeyDestructions, keyDestructionsSchema } from './key-destructions';
 

@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { openLog, type TestLog } from '@palimpsest/event-store-postgres/testing';
-import type { Pool } from '@palimpsest/platform';
 import { temporaryFolder } from '../../../../test/support/child';
 import { writeNotes } from '../../testing';
 import { verifyLog } from '../verify';

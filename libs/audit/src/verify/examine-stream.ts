@@ -33,7 +33,11 @@ export async function examineStream(store: EventStore, stream: string, end: bigi
       faultAt('reordered', place, `It was written at revision ${original}.`),
     ),
     ...disordered(present.map(({ place }) => place.position)).map((index) =>
-      faultAt('reordered', (present[index] as Entry).place, 'Its position does not follow the order of its stream.'),
+      faultAt(
+        'reordered',
+        (present[index] as Entry).place,
+        'Positions do not follow the order of the stream: it, or the event beside it, was moved.',
+      ),
     ),
     ...replaced(present, new Set(changed)).map(({ place }) =>
       faultAt('changed', place, 'It is sound by itself, but the event after it was written behind another one.'),
