@@ -26,10 +26,18 @@ it('bounds the turns that run: the next one of the tenant, and of the process, i
     return { client, conversationId, ...(await client.begin(conversationId, '[[sim: stall ms=60000]]')) };
   };
   const oneMore = async (client: Client) => client.ask(await client.conversation(), '[[sim: say one too many]]');
+  const before = await api.conversation();
+  const once = await api.ask(before, '[[sim: say once]]', { key: 'once' });
   const running = [await begin(api), await begin(api)];
   const refused: unknown = await oneMore(api).catch((problem: unknown) => problem);
   expect(refused).toMatchObject({ status: 429, code: 'too_many_turns', reply: { body: { running: 2, limit: 2 } } });
   expect((refused as ProblemReply).reply.headers.get('retry-after')).toBe('1');
+
+  // What had its effect is answered however full the process is, and so is what the rules refuse.
+  expect(await api.ask(before, '[[sim: say once]]', { key: 'once' })).toEqual(once);
+  await expect(api.ask(before, '[[sim: say other]]', { key: 'once' })).rejects.toMatchObject({
+    code: 'idempotency_conflict',
+  });
 
   running.push(await begin(neighbour));
   await expect(oneMore(third)).rejects.toMatchObject({

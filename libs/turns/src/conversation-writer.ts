@@ -113,6 +113,17 @@ export class ConversationWriter {
     return this.handler.read(conversationStream(conversationId), tenantId);
   }
 
+  /** The answer of the rules to a command that would append nothing: it had its effect before, or it is refused. Read now. */
+  async judge(
+    { conversationId, tenantId }: Pick<ConversationIdentity, 'conversationId' | 'tenantId'>,
+    command: ConversationCommand,
+  ): Promise<Handled | undefined> {
+    const { state, revision, position } = await this.read(conversationId, tenantId);
+    const decision = decide(state, command);
+    if (!decision.ok) return { ok: false, refusal: decision.refusal, state, revision, position };
+    return decision.known && { ok: true, events: [], known: decision.known, state, revision, position };
+  }
+
   /** Of a deleted conversation: what memory holds of it, and its snapshot. */
   async forget(conversationId: string): Promise<void> {
     await this.handler.forget(conversationStream(conversationId));

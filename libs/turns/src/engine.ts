@@ -103,7 +103,9 @@ export class TurnEngine implements TurnWriter {
     const begun = await this.carries.inPlace(conversation.tenantId, () =>
       this.carry(conversation, turnId, carrier, command, context),
     );
-    return 'full' in begun ? { ok: false, refusal: { code: 'too_many_turns', ...begun.full } } : begun;
+    if (!('full' in begun)) return begun;
+    const judged = await this.options.writer.judge(conversation, command);
+    return judged ?? { ok: false, refusal: { code: 'too_many_turns', ...begun.full } };
   }
 
   /**
