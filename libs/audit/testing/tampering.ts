@@ -60,7 +60,8 @@ export async function verifyFlippedBits(
 export function judge(place: EventPlace, { ok, faults }: VerifyReport): void {
   const show = faults.map(shown).join('; ');
   if (ok || !faults.some((fault) => names(fault, place))) throw new Error(`it was not found: ${show || 'no fault'}`);
-  const others = faults.filter((fault) => !names(fault, place) && !follows(fault, place));
+  const isChunk = faults.some((fault) => names(fault, place) && fault.stream?.startsWith('payload-'));
+  const others = faults.filter((fault) => !names(fault, place) && !follows(fault, place, isChunk));
   if (others.length) throw new Error(`others are accused: ${others.map(shown).join('; ')}`);
 }
 
@@ -72,11 +73,11 @@ function names(fault: Fault, { stream, revision, position, id }: EventPlace): bo
 }
 
 /**
- * What an event refers to is named with it, and the anchors that an anchor's loss concerns. Of two events beside each other that stand in the
+ * An event is named with the chunks that it refers to, also where something strange came among them, and the anchors that an anchor's loss concerns. Of two events beside each other that stand in the
  * wrong order nothing says which was moved, so both are named.
  */
-function follows({ kind, stream, revision }: Fault, place: EventPlace): boolean {
-  if (kind === 'payload_broken') return place.stream.startsWith('payload-');
+function follows({ kind, stream, revision }: Fault, place: EventPlace, isChunk: boolean): boolean {
+  if (kind === 'payload_broken') return isChunk || place.stream.startsWith('payload-');
   if (kind === 'reordered' && stream === place.stream && revision !== null)
     return revision === place.revision + 1n || revision === place.revision - 1n;
   return (kind.startsWith('anchor_') && place.stream.startsWith('audit-')) || kind === 'hole';
