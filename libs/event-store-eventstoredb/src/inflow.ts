@@ -17,9 +17,15 @@ export class Inflow<T> {
   private failure: unknown;
   private ended = false;
   private wake: () => void = () => undefined;
+  private readonly notice = (): void => this.wake();
 
-  constructor(private readonly source: Source) {
-    const notice = (): void => this.wake();
+  constructor(
+    private readonly source: Source,
+    /** Nobody waits any more. */
+    private readonly over: AbortSignal,
+  ) {
+    const { notice } = this;
+    over.addEventListener('abort', notice);
     source.on('readable', notice);
     source.on('end', () => {
       this.ended = true;
@@ -43,8 +49,8 @@ export class Inflow<T> {
     return this.source.readableLength === 0;
   }
 
-  /** Undefined when nothing came in time, or the signal said that nobody waits any more. Throws what the stream failed with. */
-  async take(patienceMs: number, signal: AbortSignal): Promise<Taken<T> | undefined> {
+  /** Undefined when nothing came in time, or nobody waits any more. Throws what the stream failed with. */
+  async take(patienceMs: number): Promise<Taken<T> | undefined> {
     const end = performance.now() + patienceMs;
     for (;;) {
       const items = this.atHand();
@@ -52,14 +58,14 @@ export class Inflow<T> {
       if (this.failure !== undefined) throw this.failure as Error;
       if (this.ended) return { items, ended: true };
       const left = end - performance.now();
-      if (left <= 0 || signal.aborted) return undefined;
-      await this.news(left, signal);
+      if (left <= 0 || this.over.aborted) return undefined;
+      await this.news(left);
     }
   }
 
   /** As `take`, where silence is a failure. */
-  async demand(patienceMs: number, signal: AbortSignal): Promise<Taken<T>> {
-    const taken = await this.take(patienceMs, signal);
+  async demand(patienceMs: number): Promise<Taken<T>> {
+    const taken = await this.take(patienceMs);
     if (!taken) throw new NoAnswer(`nothing came within ${Math.round(patienceMs)} ms`);
     return taken;
   }
@@ -71,20 +77,19 @@ export class Inflow<T> {
   leave(): void {
     const left = 'cancel' in this.source ? this.source.cancel() : this.source.unsubscribe();
     left.catch(() => undefined);
+    this.over.removeEventListener('abort', this.notice);
     this.source.removeAllListeners('readable');
     this.source.resume();
   }
 
-  private news(withinMs: number, signal: AbortSignal): Promise<void> {
+  private news(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', done);
         this.wake = () => undefined;
         resolve();
       };
       const timer = setTimeout(done, withinMs);
-      signal.addEventListener('abort', done);
       this.wake = done;
     });
   }

@@ -115,11 +115,11 @@ export class Reader {
 
   /** By the piece, as it comes: a generator that waits for each event takes as long again as the read. */
   private async *pieces(source: Source): AsyncGenerator<ResolvedEvent[]> {
-    const inflow = new Inflow<ResolvedEvent>(source);
+    const inflow = new Inflow<ResolvedEvent>(source, this.stopped);
     try {
       this.refuseIfClosed();
       for (;;) {
-        const { items, ended } = await inflow.demand(this.limits.tryTimeoutMs, this.stopped);
+        const { items, ended } = await inflow.demand(this.limits.tryTimeoutMs);
         if (ended) return;
         yield items;
       }

@@ -40,7 +40,10 @@ export interface Arrived {
 export function toArrived(resolved: ResolvedEvent): Arrived | undefined {
   const recorded = resolved.event as AllStreamRecordedEvent | undefined;
   if (!recorded) return undefined;
-  const { [REST]: rest, ...metadata } = objectOf(recorded.metadata);
+  const given = objectOf(recorded.metadata);
+  const { [REST]: rest } = given;
+  // The client parsed it for us alone.
+  if (rest !== undefined) delete (given as Record<string, unknown>)[REST];
   const event: StoredEvent = {
     stream: recorded.streamId,
     revision: recorded.revision,
@@ -48,7 +51,7 @@ export function toArrived(resolved: ResolvedEvent): Arrived | undefined {
     id: recorded.id,
     type: recorded.type,
     data: objectOf(recorded.data),
-    metadata,
+    metadata: given,
     createdAt: recorded.created,
   };
   return { event, rest: typeof rest === 'number' && rest > 0 ? rest : 0 };

@@ -77,13 +77,13 @@ export class Tail {
   /** One subscription, to its end. */
   private async *subscription(): AsyncGenerator<SubscriptionBatch> {
     const batches = new Batches(this.position, this.options.filter, this.isFirst);
-    const inflow = new Inflow<ResolvedEvent | Marker>(this.open());
+    const inflow = new Inflow<ResolvedEvent | Marker>(this.open(), this.over);
     const watch = new Watch(this.reader, this.options.filter, this.limits);
     // Who subscribes again and again, each time for an instant, gets ahead all the same.
     let isFirst = true;
     try {
       while (!this.over.aborted) {
-        const taken = await inflow.take(watch.patienceMs, this.over);
+        const taken = await inflow.take(watch.patienceMs);
         if (this.over.aborted) return;
         if (taken?.ended) throw new NoAnswer(`${this.connection.address} ended a subscription`);
         if (taken) {
