@@ -41,7 +41,7 @@ interface Stream {
 }
 
 /**
- * What a single node of EventStoreDB 23.10 keeps and how it decides on an append, as far as FACTS.md saw it. With a journal, what was
+ * What a single node of EventStoreDB 23.10 keeps and how it decides on an append, as far as a real one was seen. With a journal, what was
  * acknowledged outlives the process; without one, this object.
  */
 export class EventLog {

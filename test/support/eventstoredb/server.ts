@@ -22,8 +22,8 @@ export interface Calls {
 }
 
 /**
- * A stand-in for one node of EventStoreDB 23.10, for tests: it speaks the real protocol over real sockets, answers as FACTS.md saw a real
- * one answer, and fails as it is told.
+ * A stand-in for one node of EventStoreDB 23.10, for tests: it speaks the real protocol over real sockets, answers as a real
+ * one was seen to answer, and fails as it is told.
  */
 export class EventStoreDbServer {
   readonly faults = new Faults();
