@@ -30,7 +30,7 @@ export interface ModelCallsOptions {
   /** The exact bytes of a stored request, for whoever takes a turn over. */
   readonly bodyOf: (conversationId: string, nodeId: NodeId, requestedRevision: bigint) => Promise<RequestBody>;
   /** Keyed digest of a raw argument string. */
-  readonly argumentsDigest: (conversationId: string, tenantId: string, raw: string) => Promise<string>;
+  readonly argumentsDigest: (conversationId: string, raw: string) => Promise<string>;
   readonly validate: (
     tool: ToolDefinition,
     raw: string,
@@ -138,7 +138,7 @@ export class ModelCalls {
     wire: WireAnswer,
     state: ActiveConversation,
   ): Promise<Answer> {
-    const { conversationId, tenantId, assistantId } = carry.conversation;
+    const { conversationId, assistantId } = carry.conversation;
     const version = state.turns.get(carry.turnId)?.start?.assistantVersion ?? carry.conversation.assistantVersion;
     const assistant = await this.options.assistants.find(assistantId, version);
     const tools = new Map(assistant?.definition.tools.map((tool) => [tool.name, tool]));
@@ -146,7 +146,7 @@ export class ModelCalls {
     const toolCalls = [];
     for (const item of items) {
       if (item.type !== 'tool_call') continue;
-      const argumentsDigest = await this.options.argumentsDigest(conversationId, tenantId, item.arguments.text);
+      const argumentsDigest = await this.options.argumentsDigest(conversationId, item.arguments.text);
       toolCalls.push({ argumentsDigest, ...this.listing(item, tools.get(item.name)) });
     }
     return { status: 'succeeded', toolCalls, usage: wire.usage, stopReason: wire.stopReason, response: wire.response };

@@ -1,0 +1,178 @@
+import type { Replayer } from '@palimpsest/audit';
+import {
+  conversationKeyId,
+  type EventCodec,
+  type EventStore,
+  type KeyRing,
+  PostgresSnapshotStore,
+} from '@palimpsest/event-store';
+import { type Limits, type Logger, type Pool, randomIds, systemClock } from '@palimpsest/platform';
+import { itemsOfResponse, type ModelProvider } from '@palimpsest/providers';
+import type { ConversationLog, ConversationTree } from '@palimpsest/read-models';
+import { type ToolRegistry, validateArguments } from '@palimpsest/tools';
+import {
+  Assembly,
+  type Assistants,
+  BytesInFlight,
+  type ConversationIdentities,
+  ConversationWriter,
+  Leases,
+  LogFollower,
+  ModelCalls,
+  Paths,
+  type RequestBody,
+  Sweep,
+  ToolRuns,
+  TurnEngine,
+  TurnFeed,
+  UnfinishedConversations,
+} from '@palimpsest/turns';
+import type { Metrics } from '../metrics';
+import { engineEvents } from './engine-events';
+
+/** What turns are carried with. */
+export interface CarryingParts {
+  readonly pool: Pool;
+  readonly store: EventStore;
+  readonly codec: EventCodec;
+  readonly keys: KeyRing;
+  readonly conversations: ConversationLog;
+  readonly tree: ConversationTree;
+  readonly assistants: Assistants;
+  readonly identities: ConversationIdentities;
+  readonly replayer: Replayer;
+  readonly providers: ReadonlyMap<string, ModelProvider>;
+  readonly tools: ToolRegistry;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The write side of conversations and the carrying of turns, of one process. */
+export interface Carrying {
+  readonly writer: ConversationWriter;
+  readonly engine: TurnEngine;
+  readonly feed: TurnFeed;
+  readonly leases: Leases;
+  readonly follower: LogFollower;
+  readonly sweep: Sweep;
+  /** Of a deleted conversation: all that memory holds of it, and its snapshot. */
+  forget(conversationId: string): Promise<void>;
+}
+
+const clock = { now: (): Date => systemClock.now(), newId: (): string => randomIds.next() };
+
+export function createCarrying(parts: CarryingParts): Carrying {
+  const { pool, store, identities, limits, log, metrics } = parts;
+  const events = engineEvents(log, metrics);
+  const feed = new TurnFeed();
+  const leases = new Leases(pool, limits.leaseMs);
+  const paths = new Paths(parts.conversations, parts.tree, itemsOfResponse, limits.maxHeldPathBytes);
+  const identify = (conversationId: string) => identities.find(conversationId);
+  const writer = createWriter(parts, paths, identify);
+  const { maxRoundsPerTurn: maxRounds, approvalTimeoutMs: approvalMs } = limits;
+  const engine = new TurnEngine({
+    ...{ ...clock, writer, leases, paths, feed, events },
+    calls: createModelCalls(parts, feed, events),
+    tools: new ToolRuns({ ...parts, registry: parts.tools, paths, ...pick(limits, 'maxToolResultBytes', 'leaseMs') }),
+    limits: { ...pick(limits, 'maxRunningTurns', 'maxRunningTurnsPerTenant'), maxRounds, approvalMs },
+    questionOf: questionOf(parts, writer),
+  });
+  const unfinished = new UnfinishedConversations();
+  const forget = async (conversationId: string) => {
+    await identities.markDeleted(conversationId);
+    paths.forget(conversationId);
+    await writer.forget(conversationId);
+  };
+  const onDeleted = (conversationId: string) =>
+    void forget(conversationId).catch((err: unknown) =>
+      log.warn({ err, conversationId }, 'a deleted conversation could not be forgotten here'),
+    );
+  const onError = (error: unknown) => events.broken(null, error);
+  const follower = new LogFollower({ store, engine, feed, unfinished, onDeleted, onError });
+  const sweep = new Sweep({
+    ...{ ...clock, engine, writer, leases, unfinished, identify, events, renewMs: limits.leaseRenewMs },
+    ...pick(limits, 'maxTakeovers', 'sweepMs', 'leaseMs'),
+  });
+  return { writer, engine, feed, leases, follower, sweep, forget };
+}
+
+function createWriter(
+  { pool, store, codec, assistants, providers, limits, log, metrics }: CarryingParts,
+  paths: Paths,
+  identify: (conversationId: string) => ReturnType<ConversationIdentities['find']>,
+): ConversationWriter {
+  const assembly = new Assembly(paths, providerIn(providers), limits.maxRequestBytes, (nodeId, count) => {
+    metrics.unpairedItems.inc(count);
+    log.warn({ nodeId, count }, 'calls without a result, or results without a call, were left out of a request');
+  });
+  const snapshots = new PostgresSnapshotStore(pool);
+  const hooks = hooksOf(log, metrics);
+  return new ConversationWriter({ store, codec, snapshots, assistants, assembly, now: clock.now, hooks }, identify);
+}
+
+function createModelCalls(
+  { keys, assistants, providers, replayer, limits }: CarryingParts,
+  feed: TurnFeed,
+  events: ReturnType<typeof engineEvents>,
+): ModelCalls {
+  const { maxCallAttempts: maxAttempts, callRetryMs: firstPauseMs, maxCallRetryMs: maxPauseMs } = limits;
+  return new ModelCalls({
+    ...{ assistants, feed, events, providerOf: providerIn(providers), timeoutMs: limits.callTimeoutMs },
+    bytes: new BytesInFlight(limits.maxBytesInFlight),
+    retries: { maxAttempts, firstPauseMs, maxPauseMs },
+    bodyOf: bodyOf(replayer),
+    argumentsDigest: async (conversationId, raw) =>
+      (await keys.open(conversationKeyId(conversationId))).digest('arguments', raw),
+    validate: validateArguments,
+  });
+}
+
+function providerIn(providers: ReadonlyMap<string, ModelProvider>): (name: string) => ModelProvider {
+  return (name) => {
+    const provider = providers.get(name);
+    if (!provider) throw new Error(`This installation can't call the provider ${name}: it has no key for it.`);
+    return provider;
+  };
+}
+
+/** The exact bytes of a request that another process stored. */
+function bodyOf(replayer: Replayer) {
+  return async (conversationId: string, nodeId: string, revision: bigint): Promise<RequestBody> => {
+    const replay = await replayer.replay(conversationId, nodeId, revision);
+    if (!replay.verified) throw new Error(`The request of node ${nodeId} does not have the digest that was recorded.`);
+    return pick(replay, 'bytes', 'sha256', 'headers', 'provider', 'path');
+  };
+}
+
+/** The question of a turn that was queued. */
+function questionOf({ identities, conversations }: CarryingParts, writer: ConversationWriter) {
+  return async (conversationId: string, turnId: string): Promise<string | undefined> => {
+    const identity = await identities.find(conversationId);
+    const state = identity && (await writer.read(conversationId, identity.tenantId)).state;
+    const addedAt = state?.status === 'active' ? state.turns.get(turnId)?.addedAt : undefined;
+    const [event] = addedAt === undefined ? [] : await conversations.at(conversationId, [BigInt(addedAt)]);
+    return event?.type === 'TurnQueued' ? event.content.question : undefined;
+  };
+}
+
+function hooksOf(log: Logger, metrics: Metrics) {
+  return {
+    onUnknown: (error: Error, attempt: number) => {
+      metrics.outcomeUnknown.inc();
+      log.warn({ err: error, attempt }, 'the outcome of an append is unknown; it is sent again as it was');
+    },
+    onUnavailable: (error: Error, attempt: number) =>
+      log.warn({ err: error, attempt }, 'the event store cannot be read; trying again'),
+    onConflict: (stream: string, conflicts: number) => {
+      metrics.appendConflicts.inc();
+      log.debug({ stream, conflicts }, 'an append lost its race and is decided again');
+    },
+    onSnapshotFailed: (stream: string, err: unknown) =>
+      log.warn({ stream, err }, 'a snapshot was not written or read; the log is read instead'),
+  };
+}
+
+function pick<T, K extends keyof T>(from: T, ...names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>;
+}
