@@ -73,7 +73,8 @@ describe('the description', () => {
       for (const status of ['400', '401', '500', '503'])
         expect(responses[status]?.content).toHaveProperty(['application/problem+json']);
       const names = (parameters ?? []).map(({ name }) => name);
-      if (method === 'post' || method === 'put') expect([path, names]).toEqual([path, expect.arrayContaining(['Idempotency-Key'])]);
+      if (method === 'post' || method === 'put')
+        expect([path, names]).toEqual([path, expect.arrayContaining(['Idempotency-Key'])]);
       for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(names).toContain(name);
     }
   });
