@@ -54,7 +54,11 @@ async function faults(): Promise<readonly string[]> {
     EVENTSTORE_URL: process.env['EVENTSTORE_URL'],
     DATABASE_URL: deployment.database.url,
   };
-  const { store } = openLog(loadConfig({ DATABASE_URL, EVENTSTORE_URL }), deployment.pool, createLogger('silent'));
+  const { store } = await openLog(
+    loadConfig({ DATABASE_URL, EVENTSTORE_URL }),
+    deployment.pool,
+    createLogger('silent'),
+  );
   try {
     return await faultsOfReadModels(store, deployment.pool);
   } finally {

@@ -15,7 +15,7 @@ export interface Projecting extends Health {
 export async function openProjecting(config: Config, log: Logger): Promise<Projecting> {
   const database = await openNamedDatabase(config, log);
   const { pool } = database;
-  const eventLog = openLog(config, pool, log);
+  const eventLog = await openLog(config, pool, log);
   const { store } = eventLog;
   const metrics = new Metrics({ processMetrics: true });
   const projectors = Object.values(createProjectors({ pool, store, log, metrics, writes: true }));

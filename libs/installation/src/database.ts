@@ -10,6 +10,7 @@ import {
   type Pool,
   startEmbeddedPostgres,
 } from '@palimpsest/platform';
+import { oneLogSchema } from './one-log';
 
 export interface Database {
   readonly pool: Pool;
@@ -58,7 +59,11 @@ export async function openNamedDatabase(config: Config, log: Logger): Promise<Da
 async function openPool(url: string, config: Config, log: Logger): Promise<Pool> {
   const pool = createPool({ url, applicationName: 'palimpsest', log, max: config.limits.maxDatabaseConnections });
   try {
-    await migrate(pool, [{ name: 'event-log/001-events', sql: eventLogSchema }, ...migrations]);
+    await migrate(pool, [
+      { name: 'event-log/001-events', sql: eventLogSchema },
+      ...migrations,
+      { name: 'ops/007-log', sql: oneLogSchema },
+    ]);
     return pool;
   } catch (error) {
     await pool.end().catch(() => undefined);

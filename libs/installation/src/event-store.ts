@@ -2,6 +2,7 @@ import type { EventStore } from '@palimpsest/event-store';
 import { EventStoreDbEventStore } from '@palimpsest/event-store-eventstoredb';
 import { PostgresEventStore } from '@palimpsest/event-store-postgres';
 import type { Config, Logger, Pool } from '@palimpsest/platform';
+import { keepToOneLog } from './one-log';
 
 export interface Log {
   readonly store: EventStore;
@@ -12,8 +13,9 @@ export interface Log {
 }
 
 /** The log of this installation: the EventStoreDB of EVENTSTORE_URL, else Postgres. */
-export function openLog(config: Config, pool: Pool, log: Logger): Log {
+export async function openLog(config: Config, pool: Pool, log: Logger): Promise<Log> {
   const { eventStoreUrl: url } = config;
+  await keepToOneLog(pool, url === undefined ? 'postgres' : 'eventstoredb');
   if (url === undefined)
     return { store: new PostgresEventStore(pool), where: 'Postgres', untilReachable: async () => true };
   const store = new EventStoreDbEventStore({ url, log });

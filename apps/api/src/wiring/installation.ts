@@ -65,7 +65,7 @@ export async function openInstallation(
     const apiKeys = new PostgresApiKeys(pool);
     const keyFile = await firstKey(apiKeys, pool, home);
     const metrics = new Metrics({ processMetrics: true });
-    const eventLog = openLog(config, pool, log);
+    const eventLog = await openLog(config, pool, log);
     const store = new HeldStore(eventLog.store);
     const running = await createSystem({
       ...{ pool, log, metrics, limits: config.limits, store },

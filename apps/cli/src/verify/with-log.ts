@@ -10,7 +10,7 @@ export async function withInstallationLog<T>(
   work: (store: EventStore, pool: Pool) => Promise<T>,
 ): Promise<T> {
   return withInstallationDatabase(config, async (pool) => {
-    const log = openLog(config, pool, createLogger('error'));
+    const log = await openLog(config, pool, createLogger('error'));
     try {
       await log.untilReachable(signal);
       signal.throwIfAborted();
