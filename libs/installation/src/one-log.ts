@@ -4,7 +4,7 @@ import type { Pool } from '@palimpsest/platform';
 export const oneLogSchema = `
 create schema if not exists ops;
 create table if not exists ops.log (
-  only boolean primary key default true check (only),
+  is_the_one boolean primary key default true check (is_the_one),
   kind text not null check (kind in ('postgres', 'eventstoredb'))
 );
 `;
@@ -18,7 +18,7 @@ const names: Readonly<Record<LogKind, string>> = { postgres: 'Postgres', eventst
  * first start says which kind of log it is, and every other one keeps to it.
  */
 export async function keepToOneLog(pool: Pool, kind: LogKind): Promise<void> {
-  await pool.query(`insert into ops.log (kind) values ($1::text) on conflict (only) do nothing`, [kind]);
+  await pool.query(`insert into ops.log (kind) values ($1::text) on conflict (is_the_one) do nothing`, [kind]);
   const { rows } = await pool.query<{ kind: LogKind }>(`select kind from ops.log`);
   const known = rows[0]?.kind ?? kind;
   if (known === kind) return;
