@@ -20,6 +20,7 @@ module.exports = {
   rootDir,
   // A busy machine is no reason to fail: the long tests name their own limits.
   testTimeout: 30_000,
+  maxWorkers: 2,
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,test}/**/*.unit.spec.ts'] },
     {
