@@ -206,7 +206,7 @@ class CrashRun {
         ...faultsOfLog(events),
         ...faultsOfEffects(events, this.site.tools.effects),
         ...(await this.faultsOfTurns(conversation)),
-        ...(await this.faultsOfNodes(conversation)),
+        ...(await this.faultsOfNodes(conversation, events.at(-1)?.revision ?? 0n)),
       ];
       this.faults.push(...told.map((fault) => `${conversation.id}: ${fault}`));
       const inLog = events.filter(({ type }) => type === 'TurnStarted').length;
@@ -240,11 +240,8 @@ class CrashRun {
   }
 
   /** Every node ended, and its replay is what came over the socket. */
-  private async faultsOfNodes(conversation: Live): Promise<readonly string[]> {
+  private async faultsOfNodes(conversation: Live, revision: bigint): Promise<readonly string[]> {
     const faults: string[] = [];
-    const { revision } = await this.client.made(
-      this.client.get<{ revision: string }>(`/v1/conversations/${conversation.id}`),
-    );
     const { nodes } = await this.client.made(
       this.client.get<{ nodes: readonly TreeNode[] }>(
         `/v1/conversations/${conversation.id}/tree?minRevision=${revision}`,
