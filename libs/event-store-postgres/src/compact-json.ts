@@ -58,6 +58,8 @@ export function expandJson(bytes: Buffer): string {
   let at = 0;
   for (let found = marker.exec(compact); found; found = marker.exec(compact)) {
     const [expanded, end] = expandAt(compact, bytes, found.index);
+    // Bytes that were changed may name any length: without this the loop might go back, and never end.
+    if (!(end > found.index && end <= compact.length)) throw new RangeError('A length points outside of the bytes.');
     text += `${compact.slice(at, found.index)}"${expanded}"`;
     marker.lastIndex = at = end;
   }
@@ -150,7 +152,8 @@ function lengthPrefix(length: number): string {
 function readLength(bytes: Buffer, at: number): [length: number, end: number] {
   let length = 0;
   for (let shift = 0; ; shift += 7) {
-    const byte = bytes[at++]!;
+    const byte = bytes[at++];
+    if (byte === undefined || shift > 28) throw new RangeError('A length does not end.');
     length |= (byte & 127) << shift;
     if (byte < 128) return [length, at];
   }

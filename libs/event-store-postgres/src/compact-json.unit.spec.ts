@@ -76,4 +76,23 @@ describe('compact JSON', () => {
     });
     expect(compactJson(text).toString('base64')).toBe(stored);
   });
+
+  it('comes to an end whatever the bytes are: with a text, or with an error', () => {
+    const ends = (bytes: Uint8Array) => {
+      try {
+        expect(typeof expandJson(Buffer.from(bytes))).toBe('string');
+      } catch (error) {
+        expect((error as Error).name).toBe('RangeError');
+      }
+    };
+    const marker = fc.constantFrom(0xf8, 0xf9, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff);
+    const noise = fc.array(fc.oneof(marker, fc.integer({ min: 0, max: 255 })), { maxLength: 60 });
+    fc.assert(
+      fc.property(noise, (bytes) => ends(Uint8Array.from(bytes))),
+      { numRuns: 5_000 },
+    );
+    for (const marker of [0xf8, 0xf9, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff])
+      for (const rest of [[], [0x80], Array<number>(40).fill(0xff), [0x31, 0x62, ...Array<number>(8).fill(0xff)]])
+        ends(Uint8Array.from([marker, ...rest]));
+  });
 });
