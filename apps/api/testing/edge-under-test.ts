@@ -7,9 +7,12 @@ import {
   AskQuestion,
   AwaitTurn,
   CancelTurn,
+  ClearConversation,
   CreateAssistantVersion,
   DecideApproval,
+  DeleteConversation,
   EditQuestion,
+  FollowRunningText,
   FollowTurn,
   GetConversation,
   GetNode,
@@ -116,8 +119,10 @@ function root(edge: EdgeConfig, bus: OtherSide, readiness: () => ReadinessReport
 const commands = [
   AskQuestion,
   CancelTurn,
+  ClearConversation,
   CreateAssistantVersion,
   DecideApproval,
+  DeleteConversation,
   EditQuestion,
   RegenerateAnswer,
   StartConversation,
@@ -125,6 +130,7 @@ const commands = [
 ];
 const queries = [
   AwaitTurn,
+  FollowRunningText,
   FollowTurn,
   GetConversation,
   GetNode,
