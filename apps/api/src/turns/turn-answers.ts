@@ -87,10 +87,13 @@ export class TurnAnswers {
     try {
       return valueOf(await this.queries.execute(new AwaitTurn(caller, conversationId, turnId, client, from)));
     } catch (thrown) {
-      if (thrown instanceof Problem || !client.aborted) throw thrown;
-      throw new Problem('shutting_down', 'This process is shutting down. The turn goes on: ask for it by its id.', {
-        turnId,
-      });
+      // Sent away, since the process ends; a client that left by itself is not there to be told anything.
+      if (!client.aborted) throw thrown;
+      throw new Problem(
+        'shutting_down',
+        'This process is shutting down. The turn goes on: ask for it by its id, or send this again with the same Idempotency-Key.',
+        { turnId },
+      );
     }
   }
 }
