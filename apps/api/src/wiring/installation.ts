@@ -6,6 +6,7 @@ import {
   PostgresApiKeys,
   type RunningSystem,
 } from '@palimpsest/application';
+import { type InstallationKeys, installationKeyId } from '@palimpsest/event-store';
 import { openDatabase, openLog } from '@palimpsest/installation';
 import {
   type Config,
@@ -58,6 +59,7 @@ export async function openInstallation(
     const database = await openDatabase(config, home, log, onLost);
     closing.push(() => database.close());
     const { pool, embedded } = database;
+    await refuseStrangeKeys(pool, installationKeys);
     const providers = await createProviders(config, simulated);
     closing.push(() => providers.close());
     const tools = await createTools(config, home, embedded, log);
@@ -98,6 +100,19 @@ export async function openInstallation(
     await close().catch(() => undefined);
     throw error;
   }
+}
+
+/** A start with a key that opens nothing here would make further keys under it, and so leave two halves that no one key opens. */
+async function refuseStrangeKeys(pool: Pool, keys: InstallationKeys): Promise<void> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select distinct wrapped_by as id from ops.keys where wrapped is not null and wrapped_by like 'installation-%'`,
+  );
+  const ours = new Set(keys.map(installationKeyId));
+  const strange = rows.filter(({ id }) => !ours.has(id));
+  if (!strange.length) return;
+  throw new Error(
+    `The installation's key is not the one that this database's keys are wrapped by (${strange.map(({ id }) => id).join(', ')}). Put the right one back: master-key in the data directory, or PALIMPSEST_MASTER_KEY_FILE.`,
+  );
 }
 
 /** Made at the first start, with both roles, and kept in a file that only its owner reads. A database without it gets it again. */
