@@ -21,7 +21,7 @@ export function summary(report: VerifyReport, checksContent: boolean): string {
   const range = after < 0n ? `up to position ${to}` : `after position ${after} up to ${to}`;
   const lines = [
     ok
-      ? `Sound: ${count(events, 'event')} ${range}.`
+      ? `${keyLost > 0 ? 'Sound as far as it can be read' : 'Sound'}: ${count(events, 'event')} ${range}.`
       : `${count(faultCount, 'fault')} in ${count(events, 'event')} ${range}.`,
     checksContent
       ? `Opened ${opened}; ${sealed} erased; ${payloads} payloads; ${requests} requests have the digest that was recorded.`

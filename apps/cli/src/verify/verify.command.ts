@@ -35,7 +35,8 @@ export class VerifyCommand extends Verb {
     const config = loadConfig(process.env);
     const report = await interruptible((signal) => this.verify(config, options, signal));
     if (options.json) process.stdout.write(`${toJson(report)}\n`);
-    if (!report.ok) process.exitCode = 1;
+    // A lost key is no fault of the log, and nobody who reads the exit code alone should take it for health.
+    if (!report.ok || report.keyLost > 0) process.exitCode = 1;
   }
 
   private async verify(config: Config, options: Options, signal: AbortSignal): Promise<VerifyReport> {
