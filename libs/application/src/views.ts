@@ -30,6 +30,8 @@ export interface TurnView extends Written {
   readonly turnId: string;
   readonly status: TurnStatus;
   readonly answer: string | null;
+  /** Why the model stopped, in its provider's own word: an answer that was cut off for its length says so here. */
+  readonly stopReason?: string;
   readonly error?: { readonly code: string; readonly detail: string };
   /** Tool calls that were started and whose outcome is not known. */
   readonly openCalls?: readonly string[];

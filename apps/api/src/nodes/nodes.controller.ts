@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AtLeastQuery, atLeast } from '../http/at-least';
 import { preferred } from '../http/accept';
 import { idOf } from '../http/ids';
-import { ApiProblems } from '../http/openapi';
+import { ApiMinRevision, ApiProblems } from '../http/openapi';
 import { valueOf } from '../http/problem';
 import { CurrentCaller } from '../http/request';
 import { queryOf } from '../http/validate';
@@ -22,6 +22,7 @@ export class NodesController {
 
   @Get(':id')
   @ApiOperation({ summary: 'One model call: what it sent and what it received' })
+  @ApiMinRevision()
   @ApiOkResponse({ type: NodeBody })
   @ApiProblems('not_found', 'behind', 'sealed')
   async getNode(
@@ -34,6 +35,7 @@ export class NodesController {
 
   @Get(':id/replay')
   @ApiOperation({ summary: 'The request of a node, byte for byte, and where each byte came from' })
+  @ApiMinRevision()
   @ApiExtraModels(ReplayBody)
   @ApiOkResponse({
     description: 'As JSON, or the raw bytes, by Accept',

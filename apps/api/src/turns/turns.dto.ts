@@ -88,6 +88,10 @@ export class TurnBody implements Json<TurnView> {
   @ApiId() readonly turnId!: string;
   @ApiProperty({ enum: statuses }) readonly status!: TurnStatus;
   @ApiProperty({ type: 'string', nullable: true }) readonly answer!: string | null;
+  @ApiPropertyOptional({
+    description: 'Why the model stopped, in its provider’s own word: `stop`, `end_turn`, `length`, ...',
+  })
+  readonly stopReason?: string;
   @ApiPropertyOptional({ type: TurnErrorBody }) readonly error?: TurnErrorBody;
   @ApiPropertyOptional({ type: [String], description: 'Tool calls that were started and whose outcome is not known' })
   readonly openCalls?: string[];

@@ -9,6 +9,7 @@ const nothing: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 }
 export class TurnFold {
   private status: TurnStatus = 'queued';
   private answer: string | null = null;
+  private stopReason: string | undefined;
   private error: TurnView['error'];
   private readonly nodes: string[] = [];
   private succeeded = 0;
@@ -59,6 +60,7 @@ export class TurnFold {
       turnId: this.turnId,
       status: this.status,
       answer: this.status === 'completed' ? this.answer : null,
+      ...(this.status === 'completed' && this.stopReason !== undefined ? { stopReason: this.stopReason } : {}),
       ...(this.error ? { error: this.error } : {}),
       ...(this.hasEnded && open.length ? { openCalls: open } : {}),
       head: this.head ?? headBefore,
@@ -130,6 +132,7 @@ export class TurnFold {
       outputTokens: this.usage.outputTokens + outputTokens,
     };
     this.succeeded += 1;
+    this.stopReason = data.stopReason;
     for (const { toolCallId } of data.toolCalls) this.calls.set(toolCallId, 'open');
     this.answer = textOfItems(itemsOfResponse(content.response, data.nodeId, Number(revision)));
   }
