@@ -62,7 +62,7 @@ interface Live {
 class CrashRun {
   private readonly luck: Luck;
   private readonly store: PostgresEventStore;
-  private running!: Awaited<ReturnType<Site['start']>>;
+  private running: Awaited<ReturnType<Site['start']>> | undefined;
   private live: Live[] = [];
   private assistants!: Awaited<ReturnType<typeof createAssistants>>;
   private readonly faults: string[] = [];
@@ -81,6 +81,7 @@ class CrashRun {
   }
 
   private get client(): Client {
+    if (!this.running) throw new Error('The installation does not run.');
     return this.running.client;
   }
 
@@ -95,7 +96,7 @@ class CrashRun {
         this.options.onKill?.(kills, JSON.stringify(this.met));
       }
     } catch (error) {
-      const errors = this.running.process.complaints.filter(({ level }) => level !== 'warn').slice(-3);
+      const errors = this.running?.process.complaints.filter(({ level }) => level !== 'warn').slice(-3);
       this.faults.push(`after ${kills} kills: ${String(error)}; the process said ${JSON.stringify(errors)}`);
     }
     this.faults.push(...(await faultsOfTree(this.store, this.site.pool, this.site.scratch)));
@@ -106,7 +107,7 @@ class CrashRun {
 
   async end(): Promise<void> {
     await this.store.close();
-    await this.running.process.kill('SIGKILL');
+    await this.running?.process.kill('SIGKILL');
   }
 
   /** Turns without a kill, to see how long they take on this machine now. */
@@ -127,7 +128,7 @@ class CrashRun {
     do {
       const attempts = asked.map((turn) => this.attempt(turn));
       await sleep(this.luck.next() * this.span);
-      await this.running.process.kill('SIGKILL');
+      await this.running?.process.kill('SIGKILL');
       kills += 1;
       await Promise.all(attempts);
       await this.note(asked);

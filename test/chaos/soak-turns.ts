@@ -194,7 +194,7 @@ class SoakRun {
   }
 
   private progress(): void {
-    if (this.asked % 50 !== 0) return;
+    if (this.asked % 50 !== 0 && this.asked < this.options.turns) return;
     const resident = residentMiB(this.pid);
     this.peakMiB = Math.max(this.peakMiB, resident);
     this.options.onProgress?.(this.asked, resident);
