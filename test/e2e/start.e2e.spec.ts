@@ -287,7 +287,7 @@ describe('a signal', () => {
 
   it('two signals at once are one; a second one later ends the process where it stands', async () => {
     const { process, client } = await serving();
-    const turn = longTurn(await newConversation(client), 4_000);
+    const turn = longTurn(await newConversation(client), 12_000);
     const left = turn.attempt(client).catch(() => undefined);
     await until(() => tools.running > 0);
     process.signal('SIGINT');
