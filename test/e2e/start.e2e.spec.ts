@@ -116,6 +116,9 @@ async function taken(port = 0): Promise<{ server: Server; port: number }> {
   return { server, port: (server.address() as { port: number }).port };
 }
 
+// What an earlier process left running at the tool is no sign of the next one's turn.
+beforeEach(() => until(() => tools.running === 0, 60_000), 70_000);
+
 describe('the start', () => {
   it('says where it serves, where data and key are, and which model answers; the key is its owner’s alone', async () => {
     const { process, client } = await serving();
@@ -287,7 +290,7 @@ describe('a signal', () => {
 
   it('two signals at once are one; a second one later ends the process where it stands', async () => {
     const { process, client } = await serving();
-    const turn = longTurn(await newConversation(client), 12_000);
+    const turn = longTurn(await newConversation(client), 4_000);
     const left = turn.attempt(client).catch(() => undefined);
     await until(() => tools.running > 0);
     process.signal('SIGINT');
