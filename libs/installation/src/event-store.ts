@@ -1,5 +1,5 @@
 import type { EventStore } from '@palimpsest/event-store';
-import { EventStoreDbEventStore } from '@palimpsest/event-store-eventstoredb';
+import { EventStoreDbEventStore, NamespacedEventStore } from '@palimpsest/event-store-eventstoredb';
 import { PostgresEventStore } from '@palimpsest/event-store-postgres';
 import type { Config, Logger, Pool } from '@palimpsest/platform';
 import { keepToOneLog } from './one-log';
@@ -14,13 +14,13 @@ export interface Log {
 
 /** The log of this installation: the EventStoreDB of EVENTSTORE_URL, else Postgres. */
 export async function openLog(config: Config, pool: Pool, log: Logger): Promise<Log> {
-  const { eventStoreUrl: url } = config;
-  await keepToOneLog(pool, url === undefined ? 'postgres' : 'eventstoredb');
+  const { eventStoreUrl: url, eventStoreNamespace: namespace } = config;
+  await keepToOneLog(pool, url === undefined ? { kind: 'postgres' } : { kind: 'eventstoredb', namespace });
   if (url === undefined)
     return { store: new PostgresEventStore(pool), where: 'Postgres', untilReachable: async () => true };
   const store = new EventStoreDbEventStore({ url, log });
   return {
-    store,
+    store: namespace === undefined ? store : new NamespacedEventStore(store, namespace),
     where: 'the EventStoreDB of EVENTSTORE_URL',
     untilReachable: (signal) => store.untilReachable(signal),
   };

@@ -14,6 +14,8 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** An EventStoreDB or KurrentDB for the log, instead of Postgres. */
   readonly eventStoreUrl: string | undefined;
+  /** The part of that log which is this installation's, where it is not alone there. */
+  readonly eventStoreNamespace: string | undefined;
   /** The database that the SQL tool reads, instead of the sample one. */
   readonly sqlDatabaseUrl: string | undefined;
   readonly masterKeyFile: string | undefined;
@@ -82,6 +84,10 @@ const variables = {
   PALIMPSEST_SQL_DATABASE_URL: url(postgresUrl, 'postgres:', 'postgresql:'),
   DATABASE_URL: url(postgresUrl, 'postgres:', 'postgresql:'),
   EVENTSTORE_URL: url('a URL like esdb://host:2113', 'esdb:', 'esdb+discover:', 'kurrentdb:', 'kurrentdb+discover:'),
+  EVENTSTORE_NAMESPACE: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'a name of small letters, digits and hyphens, such as staging')
+    .optional(),
   OPENAI_API_KEY: text('a key without spaces'),
   OPENAI_BASE_URL: url(httpUrl, 'http:', 'https:'),
   ANTHROPIC_API_KEY: text('a key without spaces'),
@@ -124,6 +130,7 @@ function toConfig(read: Environment, portGiven: boolean): Config {
     dataDir: resolve(read.PALIMPSEST_DATA_DIR),
     databaseUrl: read.DATABASE_URL,
     eventStoreUrl: read.EVENTSTORE_URL,
+    eventStoreNamespace: read.EVENTSTORE_NAMESPACE,
     sqlDatabaseUrl: read.PALIMPSEST_SQL_DATABASE_URL,
     masterKeyFile: absolute(read.PALIMPSEST_MASTER_KEY_FILE),
     signingKeyFile: absolute(read.PALIMPSEST_SIGNING_KEY_FILE),

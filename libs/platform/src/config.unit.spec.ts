@@ -38,6 +38,10 @@ describe('loadConfig', () => {
       { PALIMPSEST_LOG_LEVEL: 'loud' },
       'PALIMPSEST_LOG_LEVEL is "loud"; it must be one of trace, debug, info, warn, error, fatal, silent.',
     ],
+    [
+      { EVENTSTORE_NAMESPACE: 'Our.staging' },
+      'EVENTSTORE_NAMESPACE is "Our.staging"; it must be a name of small letters, digits and hyphens, such as staging.',
+    ],
     [{ PALIMPSEST_PROT: '1' }, 'PALIMPSEST_PROT is not a setting; did you mean PALIMPSEST_PORT?'],
     [{ PALIMPSEST_COLOUR_OF_DOORS: '1' }, 'PALIMPSEST_COLOUR_OF_DOORS is not a setting; unset it.'],
     [

@@ -70,7 +70,7 @@ function start(dataDir: string): ChildProcess {
 
 /** The demo shows the same on every machine: no database, provider or limit of the person who runs it. */
 function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const setting = /^(?:PALIMPSEST_|OPENAI_|ANTHROPIC_|PG|DATABASE_URL$|EVENTSTORE_URL$)/;
+  const setting = /^(?:PALIMPSEST_|OPENAI_|ANTHROPIC_|PG|DATABASE_URL$|EVENTSTORE_)/;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !setting.test(name)));
 }
 
