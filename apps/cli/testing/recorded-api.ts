@@ -9,8 +9,15 @@ import type { Api } from '../src/demo/client';
 export type Recording = Record<string, unknown[]>;
 
 /** A copy of one's own, to be changed at will. */
-export function recordedStory(): Recording {
-  return JSON.parse(readFileSync(join(__dirname, 'recorded-story.json'), 'utf8')) as Recording;
+export function recorded(chapter: 'story' | 'failed-round'): Recording {
+  return JSON.parse(readFileSync(join(__dirname, `recorded-${chapter}.json`), 'utf8')) as Recording;
+}
+
+/** Changes every recorded answer to the calls whose words match. */
+export function change<T>(recording: Recording, calls: RegExp, to: (answer: T, at: number) => T): void {
+  const keys = Object.keys(recording).filter((key) => calls.test(key));
+  if (keys.length === 0) throw new Error(`No call matches ${calls}.`);
+  for (const key of keys) recording[key] = (recording[key] as T[]).map(to);
 }
 
 /** Answers as recorded; the last answer to a call stands for all later ones. */

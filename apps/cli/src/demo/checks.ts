@@ -122,6 +122,43 @@ export function isTheSameTree(before: Tree, after: Tree): string[] {
   return unless(JSON.stringify(before.nodes) === JSON.stringify(after.nodes), 'Nodes were added, changed or lost.');
 }
 
+/** The tool ran, the call that was to answer failed, and the head stands there: its sent items hold what was paid for. */
+export function failsAfterItsTool({ turn, nodes, toolFigures }: Asked, head: string | null): string[] {
+  const last = nodes.at(-1);
+  return [
+    ...unless(turn.status === 'failed', `The turn is ${turn.status} and not failed.`),
+    ...unless(
+      toolFigures.length === WANTED,
+      `The failed call was sent ${toolFigures.length} figures and not ${WANTED}.`,
+    ),
+    ...unless(
+      nodes.length === 2 && last?.status === 'failed',
+      `The turn's second call is ${last?.status ?? 'missing'}.`,
+    ),
+    ...unless(last?.received.length === 0, 'The failed call has received something.'),
+    ...unless(head === last?.id, `The head is ${head} and not ${last?.id}, the failed call.`),
+  ];
+}
+
+export function readsWhatWasPaidFor({ toolFigures }: Asked, next: Asked): string[] {
+  const [first] = next.calls;
+  return toolFigures
+    .filter(({ sales }) => !first?.bytes.includes(sales))
+    .map(({ sales, customer }) => `The new request does not hold ${sales} (${customer}).`);
+}
+
+export function needsNoToolAgain({ toolFigures }: Asked, { turn, nodes, figures }: Asked): string[] {
+  const called = nodes.flatMap(({ received }) => received.filter(({ type }) => type === 'tool_call'));
+  return [
+    ...unless(turn.status === 'completed', `The turn is ${turn.status}.`),
+    ...unless(called.length === 0, `The model has run ${called.length} more tool calls.`),
+    ...unless(
+      JSON.stringify(figures) === JSON.stringify(toolFigures),
+      'The answer’s figures are not those of the result.',
+    ),
+  ];
+}
+
 export function replays({ node, replay, bytes }: Call): string[] {
   const computed = sha256(bytes);
   return [

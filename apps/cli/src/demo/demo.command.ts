@@ -4,11 +4,14 @@ import { Verb } from '../verb';
 import { Client } from './client';
 import { Narrator } from './narrator';
 import { withOwnServer } from './own-server';
-import { type Findings, nothingYet, Story } from './story';
+import { FailedRound } from './failed-round';
+import { type Findings, nothingYet, Stage } from './stage';
+import { Story } from './story';
 
 @Command({
   name: 'demo',
-  description: 'One conversation in a minute: ask, correct the question, compare the branches, replay every call',
+  description:
+    'A minute of conversations: ask, correct the question, compare the branches, replay every call, lose no result',
 })
 export class DemoCommand extends Verb {
   protected override readonly examples = ['demo', 'demo --json'];
@@ -45,7 +48,9 @@ function tell(narrator: Narrator, findings: Findings): Promise<void> {
   return interruptible((interruption) =>
     withOwnServer(interruption, async (ready) => {
       const { url, secret } = await narrator.during('Starting a server with a Postgres of its own', ready);
-      await new Story(new Client(url, secret, interruption), narrator, findings).tell();
+      const stage = new Stage(new Client(url, secret, interruption), narrator, findings);
+      await new Story(stage).tell();
+      await new FailedRound(stage).tell();
     }),
   );
 }

@@ -1,19 +1,13 @@
-import { played, recordedStory, type Recording } from '../../testing/recorded-api';
+import { change, played, recorded, type Recording } from '../../testing/recorded-api';
 import { failureIn } from './demo.command';
 import { Narrator } from './narrator';
-import { type Findings, nothingYet, Story } from './story';
+import { type Findings, nothingYet, Stage } from './stage';
+import { Story } from './story';
 
 async function tell(recording: Recording): Promise<Findings> {
   const findings = nothingYet();
-  await new Story(played(recording), Narrator.silent, findings).tell();
+  await new Story(new Stage(played(recording), Narrator.silent, findings)).tell();
   return findings;
-}
-
-/** Changes every recorded answer to the calls whose words match. */
-function change<T>(recording: Recording, calls: RegExp, to: (answer: T, at: number) => T): void {
-  const keys = Object.keys(recording).filter((key) => calls.test(key));
-  if (keys.length === 0) throw new Error(`No call matches ${calls}.`);
-  for (const key of keys) recording[key] = (recording[key] as T[]).map(to);
 }
 
 interface Answered {
@@ -214,7 +208,7 @@ const faults: readonly (readonly [what: string, plant: (recording: Recording) =>
 
 describe('the demo', () => {
   it('finds nothing wrong with what a real server answered, and names each figure and digest', async () => {
-    const findings = await tell(recordedStory());
+    const findings = await tell(recorded('story'));
     expect(findings.checks.filter(({ ok }) => !ok)).toEqual([]);
     expect(failureIn(findings)).toBeUndefined();
     expect(new Set(findings.checks.map(({ name }) => name)).size).toBe(findings.checks.length);
@@ -231,7 +225,7 @@ describe('the demo', () => {
   });
 
   it.each(faults)('fails, and says where, on %s', async (_, plant, seenBy) => {
-    const recording = recordedStory();
+    const recording = recorded('story');
     plant(recording);
     const findings = await tell(recording);
     const failed = findings.checks.filter(({ ok }) => !ok).map(({ name }) => name);
@@ -241,10 +235,12 @@ describe('the demo', () => {
   });
 
   it('keeps what it has found so far when the server refuses', async () => {
-    const recording = recordedStory();
+    const recording = recorded('story');
     delete recording[keyOf(recording, edit)];
     const findings = nothingYet();
-    await expect(new Story(played(recording), Narrator.silent, findings).tell()).rejects.toThrow(/^Nobody asked/);
+    await expect(new Story(new Stage(played(recording), Narrator.silent, findings)).tell()).rejects.toThrow(
+      /^Nobody asked/,
+    );
     expect(findings.figures.before).toHaveLength(10);
     expect(findings.steps.map(({ name }) => name)).toEqual(['Start a conversation', 'Ask', 'Correct the question']);
   });
