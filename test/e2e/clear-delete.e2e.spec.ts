@@ -27,7 +27,9 @@ async function attach(source: string, conversationId: string): Promise<void> {
   const identity = await system().identities.find(source);
   if (!identity) throw new Error('There is no such conversation.');
   const context = { actor: 'test', correlationId: randomUUID() };
-  const result = await system().writer.handle(identity, { type: 'AttachDependent', conversationId }, context);
+  const { state } = await system().writer.read(source, identity.tenantId);
+  const nodeId = (state.status === 'active' && state.head) || '';
+  const result = await system().writer.handle(identity, { type: 'AttachDependent', conversationId, nodeId }, context);
   expect(result).toMatchObject({ ok: true });
 }
 
@@ -255,6 +257,7 @@ describe('a delete', () => {
 
   it('of those that grow from it one by one, leaves nothing in the way', async () => {
     const [source, grown] = [await api.conversation(), await api.conversation()];
+    await api.ask(source, say('here'));
     await attach(source, grown);
     await api.remove(grown);
     await expect(api.remove(source)).resolves.toMatchObject({ conversationId: source });

@@ -118,7 +118,7 @@ function commandOf(state: ActiveConversation, verdict: Verdict, m: Move, n: numb
     case 'ClearConversation':
       return { type: kind, key };
     case 'AttachDependent':
-      return { type: kind, conversationId: `d${pick % 3}`, key };
+      return { type: kind, conversationId: `d${pick % 3}`, nodeId: pickOf(keysOf(state.nodes), pick), key };
     case 'DeleteConversation':
       return { type: kind, keyId: 'k', deletedDependents: ['d0', 'd1', 'd2'].slice(0, pick % 4) };
     case 'CancelTurn':

@@ -1,6 +1,7 @@
 import type {
   Carrier,
   CommandKey,
+  ConversationSource,
   EventOf,
   FailureReason,
   NodeId,
@@ -48,6 +49,8 @@ export interface StartConversation extends Keyed {
   readonly subjectId: string;
   readonly zone: string;
   readonly whenBusy: 'refuse' | 'queue';
+  /** What it grows from. That conversation has recorded it as a dependent by then. */
+  readonly source?: ConversationSource;
 }
 
 export interface StartTurn extends Keyed, Question {
@@ -93,6 +96,8 @@ export interface ClearConversation extends Keyed {
 export interface AttachDependent extends Keyed {
   readonly type: 'AttachDependent';
   readonly conversationId: string;
+  /** The node that it grows from. */
+  readonly nodeId: NodeId;
 }
 
 /** Needs no key: it has its effect once, whoever asks. Of an id without a conversation: none will ever be. */

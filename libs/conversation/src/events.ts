@@ -58,6 +58,13 @@ export interface ToolCallListing {
   readonly invalid?: 'unknown_tool' | 'invalid_arguments';
 }
 
+/** A node of another conversation, and a revision of that one's stream up to which all that leads to the node stands and stays. */
+export interface ConversationSource {
+  readonly conversationId: string;
+  readonly nodeId: NodeId;
+  readonly revision: number;
+}
+
 /** The key under which a command had its effect; names and digests are keyed hashes, since a caller's key may hold anything. */
 export interface CommandKey {
   readonly name: string;
@@ -72,6 +79,8 @@ interface Shapes {
       subjectId: string;
       zone: string;
       whenBusy: 'refuse' | 'queue';
+      /** Where it grows from: a node of another conversation, which is its head until a turn moves it. */
+      source?: ConversationSource;
     };
     content: null;
   };

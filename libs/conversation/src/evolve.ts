@@ -3,6 +3,7 @@ import {
   type ActiveConversation,
   type ConversationState,
   type DeletedConversation,
+  isSource,
   nodeOf,
   type NodeRecord,
   type RunningTurn,
@@ -25,7 +26,10 @@ export function evolve(state: ConversationState, event: RecordedEvent): ActiveCo
   }
   if (state.status === 'active') return evolveActive(state, event);
   if (event.type !== 'ConversationStarted') throw new Error(`${event.type} stands before ConversationStarted.`);
-  return remember({ ...newConversation, revision, whenBusy: event.data.whenBusy }, event);
+  const { whenBusy, source = null } = event.data;
+  const grown = source && { conversationId: source.conversationId, nodeId: source.nodeId, headAt: revision };
+  const head = source?.nodeId ?? null;
+  return remember({ ...newConversation, revision, whenBusy, source: grown, head }, event);
 }
 
 /** Whatever happens in a conversation but its end. */
@@ -39,9 +43,8 @@ export function evolveActive(state: ActiveConversation, event: RecordedEvent<Liv
 type LivingEventType = Exclude<ConversationEventType, 'ConversationDeleted'>;
 type Fold<T extends ConversationEventType> = (state: ActiveConversation, event: RecordedEvent<T>) => ActiveConversation;
 
-const newConversation: Omit<ActiveConversation, 'revision' | 'whenBusy'> = {
+const newConversation: Omit<ActiveConversation, 'revision' | 'whenBusy' | 'source' | 'head'> = {
   status: 'active',
-  head: null,
   nodes: Table.empty(),
   turns: Table.empty(),
   running: null,
@@ -160,7 +163,12 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
   TurnFailed: (s, { data: { turnId } }) => endTurn(s, turnId, 'failed'),
   TurnCancelled: (s, { data: { turnId } }) => endTurn(s, turnId, 'cancelled'),
 
-  HeadMoved: (s, { data: { to } }) => ({ ...setNode(s, to, { headAt: s.revision }), head: to }),
+  HeadMoved: (s, { data: { to } }) => ({
+    ...(s.source && isSource(s, to)
+      ? { ...s, source: { ...s.source, headAt: s.revision } }
+      : setNode(s, to, { headAt: s.revision })),
+    head: to,
+  }),
 
   ConversationCleared: (s, { data: { epoch } }) => ({ ...s, head: null, epoch, clearedAt: s.revision }),
   DependentAttached: (s, { data: { conversationId } }) => ({ ...s, dependents: [...s.dependents, conversationId] }),

@@ -1,10 +1,14 @@
 import type { NodeId, ToolCallId } from './events';
-import { type ActiveConversation, nodeOf } from './state';
+import { type ActiveConversation, isSource, nodeOf } from './state';
 
-/** From a node to the true root; `origin` counts as an edge. */
+/**
+ * From a node to the true root; `origin` counts as an edge. Where the conversation grows from another, the node there is the last one: what
+ * is before it is that one's, and never changes.
+ */
 export function* lineage(state: ActiveConversation, from: NodeId | null): Iterable<NodeId> {
   for (let id = from; id !== null;) {
     yield id;
+    if (isSource(state, id)) return;
     const node = nodeOf(state, id);
     id = node.parent ?? node.origin ?? null;
   }
@@ -18,7 +22,7 @@ export function openCallsOnPath(state: ActiveConversation, from: NodeId | null):
   const oldest = Math.min(...[...open.values()].map((id) => (id === undefined ? 0 : nodeOf(state, id).requestedAt)));
   const path = new Set<NodeId | undefined>();
   for (const id of lineage(state, from)) {
-    if (nodeOf(state, id).requestedAt < oldest) break;
+    if (isSource(state, id) || nodeOf(state, id).requestedAt < oldest) break;
     path.add(id);
   }
   return state.openCalls.filter((id) => path.has(open.get(id)));
@@ -27,8 +31,9 @@ export function openCallsOnPath(state: ActiveConversation, from: NodeId | null):
 /** Of a node and its descendants the one that was the head most recently; undefined where none ever was. */
 export function lastHeadUnder(state: ActiveConversation, root: NodeId): NodeId | undefined {
   const under = new Map<NodeId, boolean>([[root, true]]);
-  let found: NodeId | undefined;
-  let foundAt = -1;
+  const { source } = state;
+  let [found, foundAt]: [NodeId | undefined, number] = [undefined, -1];
+  if (source?.nodeId === root) [found, foundAt] = [root, source.headAt];
   for (const [id, node] of state.nodes) {
     if (node.headAt === null || node.headAt <= foundAt || !descends(state, id, under)) continue;
     found = id;

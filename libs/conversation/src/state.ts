@@ -1,6 +1,7 @@
 import type {
   ApprovalDecision,
   Carrier,
+  ConversationSource,
   FailureReason,
   NodeId,
   NodeKind,
@@ -34,6 +35,8 @@ export interface ActiveConversation {
   /** Of the last event that was folded. */
   readonly revision: number;
   readonly whenBusy: 'refuse' | 'queue';
+  /** Null: it grows from no other conversation. `headAt`: the revision at which that node was most recently the head. */
+  readonly source: (Pick<ConversationSource, 'conversationId' | 'nodeId'> & { readonly headAt: number }) | null;
   readonly head: NodeId | null;
   readonly nodes: Table<NodeRecord>;
   readonly turns: Table<TurnRecord>;
@@ -146,6 +149,10 @@ export const nodeOf = (state: ActiveConversation, id: NodeId): NodeRecord => mus
 export const toolCallOf = (state: ActiveConversation, id: ToolCallId): ToolCallRecord =>
   must(state.toolCalls, id, 'tool call');
 export const turnOf = (state: ActiveConversation, id: TurnId): TurnRecord => must(state.turns, id, 'turn');
+
+/** The node of another conversation from which this one grows. */
+export const isSource = ({ source }: ActiveConversation, id: NodeId | null): boolean =>
+  source !== null && source.nodeId === id;
 
 /** The turn's carrier; null while it waits or nobody carries it. */
 export const carrierOf = (turn: RunningTurn | null): Carrier | null =>

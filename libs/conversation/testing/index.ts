@@ -55,6 +55,13 @@ export function conversation(whenBusy: 'refuse' | 'queue' = 'refuse'): Conversat
   return play(absent, [{ type: 'StartConversation', ...started }]).state;
 }
 
+/** One that grows from a node of another conversation. */
+export function grownFrom(nodeId: string): ConversationState {
+  const source = { conversationId: 'c0', nodeId, revision: 9 };
+  const started = { assistantId: 'a', assistantVersion: 1, subjectId: 's', zone: 'UTC', whenBusy: 'refuse' } as const;
+  return play(absent, [{ type: 'StartConversation', ...started, source }]).state;
+}
+
 type Command<T extends ConversationCommand['type']> = Extract<ConversationCommand, { type: T }>;
 
 const question = (turnId: string) => ({

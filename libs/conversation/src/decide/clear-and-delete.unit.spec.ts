@@ -21,7 +21,11 @@ const clear = (key?: string): ConversationCommand => ({
   type: 'ClearConversation',
   ...(key !== undefined && { key: { name: key, digest: 'd' } }),
 });
-const attach = (conversationId: string): ConversationCommand => ({ type: 'AttachDependent', conversationId });
+const attach = (conversationId: string, nodeId = 't1-1'): ConversationCommand => ({
+  type: 'AttachDependent',
+  conversationId,
+  nodeId,
+});
 const remove = (...deletedDependents: string[]): ConversationCommand => ({
   type: 'DeleteConversation',
   keyId: 'conversation-c1',

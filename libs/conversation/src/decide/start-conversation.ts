@@ -7,8 +7,8 @@ import { remembered } from './guards';
 export function startConversation(state: ConversationState, command: StartConversation): Decision {
   if (state.status === 'deleted') return refuse({ code: 'deleted' });
   if (state.status === 'active') return remembered(state, command.key) ?? alreadySo;
-  const { assistantId, assistantVersion, subjectId, zone, whenBusy, key } = command;
-  const data = { assistantId, assistantVersion, subjectId, zone, whenBusy };
+  const { assistantId, assistantVersion, subjectId, zone, whenBusy, source, key } = command;
+  const data = { assistantId, assistantVersion, subjectId, zone, whenBusy, ...(source && { source }) };
   return {
     ok: true,
     events: [{ type: 'ConversationStarted', data, content: null, ...(key && { key }) }],

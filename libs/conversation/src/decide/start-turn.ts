@@ -2,7 +2,7 @@ import type { EditTurn, RegenerateTurn, StartQueuedTurn, StartTurn } from '../co
 import type { CommandKey, EventOf, NodeId } from '../events';
 import { lineage, openCallsOnPath } from '../path';
 import { type Decision, refuse } from '../refusal';
-import { type ActiveConversation, nodeOf } from '../state';
+import { type ActiveConversation, isSource } from '../state';
 import { advance } from './advance';
 import { Draft } from './draft';
 import { beforeClear, busy, remembered } from './guards';
@@ -12,7 +12,7 @@ export function startTurn(state: ActiveConversation, command: StartTurn): Decisi
   const known = remembered(state, command.key);
   if (known) return known;
   const { parent } = command;
-  if (parent && !state.nodes.has(parent)) return refuse({ code: 'unknown_parent', parent });
+  if (parent && !state.nodes.has(parent) && !isSource(state, parent)) return refuse({ code: 'unknown_parent', parent });
   const occupied = busy(state);
   if (occupied && state.whenBusy === 'refuse') return occupied;
   if (parent !== undefined && parent !== state.head)
@@ -52,7 +52,7 @@ export function restartTurn(state: ActiveConversation, command: EditTurn | Regen
 }
 
 function nearestCompaction(state: ActiveConversation): NodeId | undefined {
-  for (const id of lineage(state, state.head)) if (nodeOf(state, id).kind === 'compaction') return id;
+  for (const id of lineage(state, state.head)) if (state.nodes.get(id)?.kind === 'compaction') return id;
   return undefined;
 }
 

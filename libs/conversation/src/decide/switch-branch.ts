@@ -1,13 +1,16 @@
 import type { SwitchBranch } from '../commands';
 import { lastHeadUnder } from '../path';
 import { alreadySo, type Decision, refuse } from '../refusal';
-import type { ActiveConversation } from '../state';
+import { type ActiveConversation, isSource } from '../state';
 import { beforeClear, busy, remembered } from './guards';
+
+/** What another conversation's node is to a switch: it was the head when this one began. */
+const grownFrom = { kind: 'turn', requestedAt: 0 } as const;
 
 export function switchBranch(state: ActiveConversation, { nodeId, key }: SwitchBranch): Decision {
   const known = remembered(state, key);
   if (known) return known;
-  const node = state.nodes.get(nodeId);
+  const node = isSource(state, nodeId) ? grownFrom : state.nodes.get(nodeId);
   if (!node) return refuse({ code: 'not_found', what: 'node' });
   const occupied = busy(state);
   if (occupied) return occupied;
