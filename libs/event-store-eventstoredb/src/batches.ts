@@ -1,4 +1,12 @@
-import { type EventFilter, filterOf, type Position, type SubscriptionBatch } from '@palimpsest/event-store';
+import {
+  type EventFilter,
+  type EventPlace,
+  EventUnreadable,
+  filterOf,
+  type Position,
+  type StoredEvent,
+  type SubscriptionBatch,
+} from '@palimpsest/event-store';
 import { type Arrived, isOfTheServer } from './stored-events';
 
 /** What a subscription of the client brings: events, and between them, in their place, what the server says about the way. */
@@ -9,12 +17,13 @@ export type News = Arrived | { readonly checkpoint: Position } | 'caught_up' | '
  * event that does not go on where the last one ended, and the server's word that all there is was told, close an append as well.
  */
 export class Batches {
-  private whole: Arrived[] = [];
+  private whole: StoredEvent[] = [];
   private open: Arrived[] = [];
   private live = false;
   private told = false;
   private reached: Position;
-  private readonly passes: (event: Arrived['event']) => boolean;
+  private unreadable: EventPlace | undefined;
+  private readonly passes: (place: EventPlace) => boolean;
 
   constructor(
     /** All up to here was handed over. */
@@ -25,7 +34,7 @@ export class Batches {
   ) {
     this.reached = handed;
     const passes = filterOf(filter);
-    this.passes = (event) => !isOfTheServer(event) && passes(event);
+    this.passes = (place) => !isOfTheServer(place) && passes(place);
   }
 
   get position(): Position {
@@ -34,10 +43,12 @@ export class Batches {
 
   /** Events that could be handed over, and characters in them, about. */
   get size(): { readonly events: number; readonly chars: number } {
-    return { events: this.whole.length, chars: this.whole.reduce((sum, { event }) => sum + charsOf(event.data), 0) };
+    return { events: this.whole.length, chars: this.whole.reduce((sum, { data }) => sum + charsOf(data), 0) };
   }
 
   put(news: News): void {
+    // Nothing behind it is handed over before somebody has decided to go past it.
+    if (this.unreadable) return;
     if (news === 'fell_behind') this.live = false;
     else if (news === 'caught_up') {
       this.live = true;
@@ -51,12 +62,16 @@ export class Batches {
     if (this.open.length === 0 && position > this.reached) this.reached = position;
   }
 
-  /** What has come and is whole; undefined where there is nothing to say. `isAll`: nothing more is at hand. */
+  /**
+   * What has come and is whole; undefined where there is nothing to say. `isAll`: nothing more is at hand. Throws `EventUnreadable` where
+   * all before that was handed over.
+   */
   take(isAll: boolean): SubscriptionBatch | undefined {
+    if (this.unreadable && this.whole.length === 0) throw new EventUnreadable(this.unreadable);
     const caughtUp = this.live && isAll && this.open.length === 0;
     const isNews = this.whole.length > 0 || this.reached > this.handed || (caughtUp && !this.told);
     if (!isNews && !(this.isFirst && caughtUp)) return undefined;
-    const events = this.whole.map(({ event }) => event);
+    const events = this.whole;
     this.whole = [];
     this.handed = this.reached;
     this.isFirst = false;
@@ -66,7 +81,7 @@ export class Batches {
 
   /** The log's end was seen by a read, and nothing is missing. */
   endSeen(position: Position): void {
-    if (this.open.length > 0) return;
+    if (this.open.length > 0 || this.unreadable) return;
     this.move(position);
     this.live = true;
   }
@@ -75,7 +90,12 @@ export class Batches {
     const last = this.open.at(-1);
     if (last && !follows(last, arrived)) this.close();
     // What was seen already: a subscription that had to begin at the start of the log.
-    if (arrived.event.position <= this.reached) return;
+    if (arrived.place.position <= this.reached) return;
+    if (!arrived.event && this.passes(arrived.place)) {
+      this.close();
+      this.unreadable = arrived.place;
+      return;
+    }
     this.open.push(arrived);
     if (arrived.rest === 0) this.close();
   }
@@ -83,18 +103,18 @@ export class Batches {
   private close(): void {
     const last = this.open.at(-1);
     if (!last) return;
-    this.whole.push(...this.open.filter(({ event }) => this.passes(event)));
+    for (const { event } of this.open) if (event && this.passes(event)) this.whole.push(event);
     this.open = [];
     // The server's own events move nothing: the log of a new server is empty.
-    if (!isOfTheServer(last.event)) this.reached = last.event.position;
+    if (!isOfTheServer(last.place)) this.reached = last.place.position;
   }
 }
 
 function follows(last: Arrived, next: Arrived): boolean {
-  return next.event.stream === last.event.stream && next.event.revision === last.event.revision + 1n;
+  return next.place.stream === last.place.stream && next.place.revision === last.place.revision + 1n;
 }
 
 /** Nearly all of an event is in one text, or a few. */
-function charsOf(data: Arrived['event']['data']): number {
+function charsOf(data: StoredEvent['data']): number {
   return Object.values(data).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 32), 0);
 }

@@ -1,12 +1,14 @@
-import type { SubscriptionBatch } from '@palimpsest/event-store';
+import { type StoredEvent, type SubscriptionBatch } from '@palimpsest/event-store';
 import fc from 'fast-check';
 import { Batches } from './batches';
 import type { Arrived } from './stored-events';
 
+type Whole = Arrived & { readonly event: StoredEvent };
+
 /** A log of whole appends to a few streams, as the server tells them. */
-function logOf(appends: readonly { stream: number; size: number; type: string }[]): Arrived[] {
+function logOf(appends: readonly { stream: number; size: number; type: string }[]): Whole[] {
   const revisions = new Map<number, bigint>();
-  const log: Arrived[] = [];
+  const log: Whole[] = [];
   let position = 100n;
   for (const { stream, size, type } of appends)
     for (let rest = size - 1; rest >= 0; rest--) {
@@ -14,7 +16,7 @@ function logOf(appends: readonly { stream: number; size: number; type: string }[
       revisions.set(stream, revision + 1n);
       position += 7n;
       const event = { stream: `s-${stream}`, revision, position, id: String(position), type, data: {}, metadata: {} };
-      log.push({ event: { ...event, createdAt: new Date(0) }, rest });
+      log.push({ place: event, event: { ...event, createdAt: new Date(0) }, rest });
     }
   return log;
 }
@@ -84,10 +86,25 @@ describe('batches of a subscription', () => {
   it('what was said to follow and did not closes with the next event of another append', () => {
     const [first] = logOf([{ stream: 0, size: 3, type: 'A' }]);
     const other = { ...logOf([{ stream: 1, size: 1, type: 'A' }])[0]! };
-    const later = { ...other, event: { ...other.event, position: 999n } };
+    const later = { ...other, place: { ...other.place, position: 999n } };
     const batches = new Batches(-1n, undefined, true);
     batches.put(first!);
     batches.put(later);
     expect(batches.take(true)?.events).toHaveLength(2);
+  });
+
+  it('hand over all before an event that is none any more, and go no further', () => {
+    const log = logOf([1, 2, 1].map((size, stream) => ({ stream, size, type: 'A' })));
+    const batches = new Batches(-1n, undefined, true);
+    log.forEach((arrived, index) => batches.put(index === 2 ? { ...arrived, event: null } : arrived));
+    expect(batches.take(true)).toMatchObject({
+      events: [log[0]?.event, log[1]?.event],
+      position: log[1]?.place.position,
+    });
+    batches.endSeen(999n);
+    expect(() => batches.take(true)).toThrow(expect.objectContaining({ place: log[2]?.place }));
+    const filtered = new Batches(-1n, { types: ['B'] }, true);
+    log.forEach((arrived) => filtered.put({ ...arrived, event: null }));
+    expect(filtered.take(true)).toMatchObject({ events: [], position: log.at(-1)?.place.position });
   });
 });

@@ -1,5 +1,5 @@
 import { ErrorType } from '@eventstore/db-client';
-import { StoreUnavailable } from '@palimpsest/event-store';
+import { EventUnreadable, StoreUnavailable } from '@palimpsest/event-store';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Our own clock ran out: the server says nothing, and closes nothing. */
@@ -36,6 +36,7 @@ const lastingCodes: ReadonlySet<number> = new Set([7, 16]);
 /** By the client's type, which raw gRPC errors and failed discoveries do not have; those pass. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof StreamTombstoned || error instanceof StoreUnavailable || error instanceof Refused) return false;
+  if (error instanceof EventUnreadable) return false;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return false;
   const { code } = error as { code?: unknown };
   return !lasting.has(typeOf(error)) && !(typeof code === 'number' && lastingCodes.has(code));

@@ -1,5 +1,6 @@
 import { END, ErrorType, type ResolvedEvent, START } from '@eventstore/db-client';
 import {
+  EventUnreadable,
   filterOf,
   type Position,
   type ReadAllOptions,
@@ -11,7 +12,7 @@ import type { Connection } from './connection';
 import { backoffMs, describe, isTransient, pause, StreamTombstoned, typeOf } from './failures';
 import { Inflow, type Source } from './inflow';
 import type { EventStoreDbLimits } from './limits';
-import { isOfTheServer, toArrived } from './stored-events';
+import { eventOf, isOfTheServer, toArrived } from './stored-events';
 
 /** Tries of one read without progress before it gives up. */
 const READ_TRIES = 4;
@@ -42,8 +43,9 @@ export class Reader {
         for await (const items of this.pieces(this.streamPage(stream, from, direction, left))) {
           tries.progress();
           for (const resolved of items) {
-            const event = toArrived(resolved)?.event;
-            if (!event) continue;
+            const arrived = toArrived(resolved);
+            if (!arrived) continue;
+            const event = eventOf(arrived);
             left -= 1;
             from = event.revision + (direction === 'forwards' ? 1n : -1n);
             yield event;
@@ -76,13 +78,13 @@ export class Reader {
           came += items.length;
           tries.progress();
           for (const resolved of items) {
-            const event = toArrived(resolved)?.event;
-            if (!event) continue;
-            place = event.position;
+            const arrived = toArrived(resolved);
+            if (!arrived) continue;
+            place = arrived.place.position;
             if (seen !== undefined && (direction === 'forwards' ? place <= seen : place >= seen)) continue;
             seen = place;
-            if (isOfTheServer(event) || !passes(event)) continue;
-            yield event;
+            if (isOfTheServer(arrived.place) || !passes(arrived.place)) continue;
+            yield eventOf(arrived);
             if ((left -= 1) <= 0) return;
           }
         }
@@ -97,8 +99,14 @@ export class Reader {
   }
 
   async lastPosition(): Promise<Position> {
-    for await (const { position } of this.all({ direction: 'backwards', limit: 1 })) return position;
-    return -1n;
+    try {
+      for await (const { position } of this.all({ direction: 'backwards', limit: 1 })) return position;
+      return -1n;
+    } catch (error) {
+      // What can't be read stands there all the same.
+      if (error instanceof EventUnreadable) return error.place.position;
+      throw error;
+    }
   }
 
   private streamPage(stream: string, from: bigint | undefined, direction: Direction, limit: number): Source {

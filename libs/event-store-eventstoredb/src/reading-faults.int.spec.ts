@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '@palimpsest/event-store';
+import { type EventUnreadable, followLog, type StoredEvent, StoreUnavailable } from '@palimpsest/event-store';
 import {
   collect,
   event,
@@ -11,6 +11,7 @@ import {
   waitUntil,
   write,
 } from '@palimpsest/event-store/contract';
+import type { Recorded } from '../../../test/support/eventstoredb';
 import { openLog, shortTimes, type TestLog } from '../testing';
 
 let log: TestLog;
@@ -110,17 +111,55 @@ describe('positions', () => {
   });
 });
 
-it('what another program wrote comes as it is, or empty where it is no JSON object, and breaks nothing', async () => {
+it('gives back exactly the metadata that was appended, in reads, backwards and in subscriptions, and keeps its own apart', async () => {
+  const start = await log.store.lastPosition();
+  const stream = newStream();
+  const metadata = [{}, { rest: 1, $res: 2 }, { $correlationId: 'x', nested: { $rest: 7 } }, { '1': 'a', b: null }];
+  const list = metadata.map((own) => ({ ...event(), metadata: own }));
+  await mustStore(log.store, stream, 'no_stream', list);
+  for (const read of [log.store.readStream(stream), log.store.readAll({ after: start })])
+    expect((await collect(read)).map((stored) => stored.metadata)).toStrictEqual(metadata);
+  const backwards = await collect(log.store.readStream(stream, { direction: 'backwards' }));
+  expect(backwards.map((stored) => stored.metadata)).toStrictEqual([...metadata].reverse());
+  const reader = follow(log.store, { after: start });
+  await reader.until(() => reader.read.length === metadata.length);
+  await reader.stop();
+  expect(reader.read.map((stored) => stored.metadata)).toStrictEqual(metadata);
+
+  const kept = log.server.log.stream(stream) as { records: readonly Recorded[] };
+  const stored = kept.records.map((record) => JSON.parse(Buffer.from(record.metadata).toString()) as object);
+  expect(stored).toEqual(metadata.map((own, index) => (index < 3 ? { ...own, $rest: 3 - index } : own)));
+  const own = { ...event(), metadata: { $rest: 1 } };
+  await expect(log.store.append(newStream(), 'no_stream', [own])).rejects.toMatchObject({ name: 'InvalidEvent' });
+});
+
+it('what another program wrote comes as it is; what is no JSON object is unreadable at its place, and can be passed over', async () => {
+  const start = await log.store.lastPosition();
   const stream = newStream();
   const bytes = (text: string) => Buffer.from(text);
-  const foreign = (data: string, contentType = 'application/json') => ({
-    ...{ id: crypto.randomUUID(), type: 'Foreign', contentType, data: bytes(data), metadata: bytes('') },
+  const foreign = (data: string, contentType = 'application/json', metadata = '') => ({
+    ...{ id: crypto.randomUUID(), type: 'Foreign', contentType, data: bytes(data), metadata: bytes(metadata) },
   });
-  const list = [foreign('{"a":1}'), foreign('[1]'), foreign('{"a":'), foreign('\xff', 'application/octet-stream')];
-  log.server.log.append(stream, 'no_stream', list);
-  const read = await collect(log.store.readStream(stream));
-  expect(read.map(({ data }) => data)).toEqual([{ a: 1 }, {}, {}, {}]);
-  expect(read.map(({ metadata }) => metadata)).toEqual([{}, {}, {}, {}]);
+  const octets = 'application/octet-stream';
+  const list = [foreign('{"a":1}'), foreign('[1]'), foreign('{"a":'), foreign('\xff', octets), foreign('{}', octets)];
+  log.server.log.append(stream, 'no_stream', [
+    ...list,
+    foreign('{}', 'application/json', '{"half'),
+    foreign('{"b":2}'),
+  ]);
+  expect(await collect(log.store.readStream(stream, { limit: 1 }))).toMatchObject([{ data: { a: 1 }, metadata: {} }]);
+  for (const from of [1n, 2n, 3n, 4n, 5n])
+    for (const read of [log.store.readStream(stream, { from, limit: 1 }), log.store.readStream(stream, { from })])
+      await expect(collect(read)).rejects.toMatchObject({ name: 'EventUnreadable', place: { stream, revision: from } });
+  expect(await collect(log.store.readStream(stream, { from: 6n }))).toMatchObject([{ data: { b: 2 } }]);
+
+  const passed: bigint[] = [];
+  const read: StoredEvent[] = [];
+  const onUnreadable = ({ place }: EventUnreadable) => void passed.push(place.revision);
+  for await (const { events } of followLog(log.store, { after: start, onUnreadable }))
+    if (read.push(...events) === 2) break;
+  expect(read.map(({ revision }) => revision)).toEqual([0n, 6n]);
+  expect(passed).toEqual([1n, 2n, 3n, 4n, 5n]);
 });
 
 describe('a subscription', () => {

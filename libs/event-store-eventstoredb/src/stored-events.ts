@@ -1,5 +1,12 @@
 import type { AllStreamRecordedEvent, ResolvedEvent } from '@eventstore/db-client';
-import { InvalidEvent, type JsonObject, type NewEvent, type StoredEvent } from '@palimpsest/event-store';
+import {
+  type EventPlace,
+  EventUnreadable,
+  InvalidEvent,
+  type JsonObject,
+  type NewEvent,
+  type StoredEvent,
+} from '@palimpsest/event-store';
 
 /**
  * A key of the metadata that this adapter keeps for itself: how many events of the same append follow. The protocol does not tell where an
@@ -28,36 +35,44 @@ export function metadataText(text: string, rest: number): string {
 }
 
 export interface Arrived {
-  readonly event: StoredEvent;
+  readonly place: EventPlace;
+  /** Null: what is stored there is no event that this adapter wrote, or not any more. */
+  readonly event: StoredEvent | null;
   /** How many events of the same append follow. */
   readonly rest: number;
 }
 
 /**
  * An event as the client hands it over: its JSON parsed, numbers and strings as they were, integer-like keys in front, which canonical JSON
- * does not mind. What is no JSON object was not written by this adapter; it is an empty one, so that whoever checks the log finds it.
+ * does not mind. What the client cannot parse comes as text or bytes, and so as no event. Other programs may leave out the metadata.
  */
 export function toArrived(resolved: ResolvedEvent): Arrived | undefined {
   const recorded = resolved.event as AllStreamRecordedEvent | undefined;
   if (!recorded) return undefined;
-  const given = objectOf(recorded.metadata);
-  const { [REST]: rest } = given;
-  // The client parsed it for us alone.
-  if (rest !== undefined) delete (given as Record<string, unknown>)[REST];
-  const event: StoredEvent = {
+  const place: EventPlace = {
     stream: recorded.streamId,
     revision: recorded.revision,
     position: recorded.position?.commit ?? resolved.commitPosition ?? 0n,
     id: recorded.id,
     type: recorded.type,
-    data: objectOf(recorded.data),
-    metadata: given,
-    createdAt: recorded.created,
   };
-  return { event, rest: typeof rest === 'number' && rest > 0 ? rest : 0 };
+  const data = objectOf(recorded.data);
+  const metadata = recorded.metadata === undefined ? {} : objectOf(recorded.metadata);
+  if (!data || !metadata) return { place, event: null, rest: 0 };
+  const { [REST]: rest } = metadata as JsonObject;
+  // The client parsed it for us alone.
+  if (rest !== undefined) delete (metadata as Record<string, unknown>)[REST];
+  const event: StoredEvent = { ...place, data, metadata, createdAt: recorded.created };
+  return { place, event, rest: typeof rest === 'number' && rest > 0 ? rest : 0 };
 }
 
-function objectOf(value: unknown): JsonObject {
+/** @throws `EventUnreadable` where what arrived is none. */
+export function eventOf({ place, event }: Arrived): StoredEvent {
+  if (!event) throw new EventUnreadable(place);
+  return event;
+}
+
+function objectOf(value: unknown): JsonObject | undefined {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
-  return isObject ? (value as JsonObject) : {};
+  return isObject ? (value as JsonObject) : undefined;
 }

@@ -1,4 +1,4 @@
-import { OutcomeUnknown } from '@palimpsest/event-store';
+import { type EventUnreadable, followLog, OutcomeUnknown, type StoredEvent } from '@palimpsest/event-store';
 import {
   collect,
   event,
@@ -177,6 +177,32 @@ describe('the Postgres log', () => {
     }
     await reader.stop();
     expectEachStreamInOrder(reader.read);
+  });
+
+  it('P12: a half event is unreadable at its place; what stands before it is read, and who follows can go past it', async () => {
+    const start = await log.store.lastPosition();
+    const stream = newStream();
+    await mustStore(log.store, stream, 'no_stream', events(5));
+    const halve = `update event_log.events set data = substring(data for octet_length(data) / 2)
+      where position > $1::bigint and revision = any ($2::int[])`;
+    await log.admin.query(halve, [String(start), [2, 4]]);
+
+    const read: bigint[] = [];
+    const reading = (async () => {
+      for await (const { revision } of log.store.readStream(stream)) read.push(revision);
+    })();
+    await expect(reading).rejects.toMatchObject({ name: 'EventUnreadable', place: { stream, revision: 2n } });
+    expect(read).toEqual([0n, 1n]);
+
+    const passed: bigint[] = [];
+    const followed: StoredEvent[] = [];
+    const onUnreadable = ({ place }: EventUnreadable) => void passed.push(place.revision);
+    for await (const batch of followLog(log.store, { after: start, onUnreadable })) {
+      followed.push(...batch.events);
+      if (batch.caughtUp) break;
+    }
+    expect(followed.map(({ revision }) => revision)).toEqual([0n, 1n, 3n]);
+    expect(passed).toEqual([2n, 4n]);
   });
 
   it('its schema may be made again, by several at once, and keeps what is there', async () => {

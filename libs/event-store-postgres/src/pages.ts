@@ -1,4 +1,5 @@
 import {
+  EventUnreadable,
   parseStored,
   StoreUnavailable,
   type EventFilter,
@@ -28,8 +29,10 @@ interface Row {
 }
 
 export interface Page {
+  /** Up to one that is unreadable, if there is one. */
   readonly events: readonly StoredEvent[];
-  /** Position of the last event, and how many of its append follow. */
+  readonly unreadable: EventUnreadable | undefined;
+  /** Position of the last event, readable or not, and how many of its append follow. */
   readonly end: { readonly position: bigint; readonly rest: number } | undefined;
   /** False when the page reached the end of what there was to read. */
   readonly more: boolean;
@@ -95,6 +98,7 @@ export class Pages {
     while (left > 0) {
       const page = await this.page(sql.stream[direction], left, [stream, within(from)]);
       yield* page.events;
+      if (page.unreadable) throw page.unreadable;
       left -= page.events.length;
       const last = page.events.at(-1);
       if (!page.more || !last) return;
@@ -109,6 +113,7 @@ export class Pages {
     while (left > 0) {
       const page = await this.after(after, { direction, filter, limit: left });
       yield* page.events;
+      if (page.unreadable) throw page.unreadable;
       left -= page.events.length;
       if (!page.more || !page.end) return;
       after = page.end.position;
@@ -148,7 +153,7 @@ export class Pages {
     const rows = await this.query<Row>(text, [size, this.limits.pageBytes, ...values]);
     const last = rows.at(-1);
     return {
-      events: rows.map(toEvent),
+      ...readable(rows),
       end: last && { position: BigInt(last.position), rest: last.rest },
       more: rows.length === size || Number(last?.bytes ?? 0) > this.limits.pageBytes,
     };
@@ -188,6 +193,17 @@ export class Pages {
 
 function within(place: bigint): string {
   return String(place > BEYOND_ALL ? BEYOND_ALL : place);
+}
+
+function readable(rows: readonly Row[]): Pick<Page, 'events' | 'unreadable'> {
+  const events: StoredEvent[] = [];
+  try {
+    for (const row of rows) events.push(toEvent(row));
+    return { events, unreadable: undefined };
+  } catch (error) {
+    if (error instanceof EventUnreadable) return { events, unreadable: error };
+    throw error;
+  }
 }
 
 function toEvent(row: Row): StoredEvent {

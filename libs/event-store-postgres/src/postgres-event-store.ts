@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import {
   checkAppend,
+  type EventUnreadable,
   StoreUnavailable,
   type AppendOutcome,
   type EventStore,
@@ -135,20 +136,24 @@ export class PostgresEventStore implements EventStore {
   private async look(after: Position, end: Position, { filter }: SubscribeOptions): Promise<Look> {
     if (end <= after) return { batch: { events: [], position: after, caughtUp: true }, end };
     const page = await this.pages.after(after, { filter, upTo: end });
+    if (page.unreadable) return { batch: upToUnreadable(page.events, page.unreadable), end };
     if (!page.more || !page.end) return { batch: { events: page.events, position: end, caughtUp: true }, end };
     const position = page.end.position + BigInt(page.end.rest);
-    const tail = page.end.rest > 0 ? await this.restOf(page.end.position, position, filter) : [];
-    return { batch: { events: [...page.events, ...tail], position, caughtUp: position === end }, end };
-  }
-
-  private async restOf(after: Position, upTo: Position, filter: SubscribeOptions['filter']): Promise<StoredEvent[]> {
-    const events: StoredEvent[] = [];
-    for (let from = after, more = true; more;) {
-      const page = await this.pages.after(from, { filter, upTo });
+    const events = [...page.events];
+    for (let from = page.end.position, more = page.end.rest > 0; more;) {
+      const page = await this.pages.after(from, { filter, upTo: position });
       events.push(...page.events);
+      if (page.unreadable) return { batch: upToUnreadable(events, page.unreadable), end };
       more = page.more && page.end !== undefined;
-      from = page.end?.position ?? upTo;
+      from = page.end?.position ?? position;
     }
-    return events;
+    return { batch: { events, position, caughtUp: position === end }, end };
   }
+}
+
+/** What stands before it is handed over first. */
+function upToUnreadable(events: readonly StoredEvent[], unreadable: EventUnreadable): SubscriptionBatch {
+  const last = events.at(-1);
+  if (!last) throw unreadable;
+  return { events, position: last.position, caughtUp: false };
 }

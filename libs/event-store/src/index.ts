@@ -1,6 +1,7 @@
 export * from './check-append';
 export * from './errors';
 export * from './filter';
+export * from './follow-log';
 export * from './memory-event-store';
 export * from './parse-stored';
 export * from './port';

@@ -1,5 +1,5 @@
 import { checkAppend } from './check-append';
-import { StoreUnavailable } from './errors';
+import { EventUnreadable, StoreUnavailable } from './errors';
 import { filterOf } from './filter';
 import type {
   AppendOutcome,
@@ -134,7 +134,14 @@ export class InMemoryEventStore implements EventStore {
     let end = Math.min(begin + BATCH, this.log.length);
     end += this.log[end - 1]?.rest ?? 0;
     const position = end === begin ? after : BigInt(end) - 1n;
-    const events = this.log.slice(begin, end).filter(filterOf(filter)).map(toEvent);
+    const events: StoredEvent[] = [];
+    try {
+      for (const entry of this.log.slice(begin, end).filter(filterOf(filter))) events.push(toEvent(entry));
+    } catch (error) {
+      const last = events.at(-1);
+      if (!(error instanceof EventUnreadable) || !last) throw error;
+      return { events, position: last.position, caughtUp: false };
+    }
     return { events, position, caughtUp: end === this.log.length };
   }
 

@@ -89,7 +89,8 @@ export interface EventStore {
   readAll(options?: ReadAllOptions): AsyncIterable<StoredEvent>;
   /**
    * Follows the log: what is there, then what comes. Each event once, each stream in order. Reconnects by itself with backoff; an
-   * iteration that throws met something that trying again does not mend. An empty batch may be handed over to move the checkpoint.
+   * iteration that throws met something that trying again does not mend: `EventUnreadable` comes when all before that event was handed
+   * over, and `followLog` goes past it. An empty batch may be handed over to move the checkpoint.
    */
   subscribe(options?: SubscribeOptions): AsyncIterable<SubscriptionBatch>;
   /** Position of the last event in the log, or -1n where there is none. */
