@@ -2,3 +2,4 @@ export { type AppendFault, type Endpoint, Faults } from './faults';
 export { EventLog, MAX_APPEND_SIZE, type Recorded } from './event-log';
 export { EventStoreDbProcess } from './own-process';
 export { EventStoreDbServer } from './server';
+export { Tampering } from './tampering';

@@ -73,6 +73,8 @@ export class AnchorTrack {
   private younger = 0;
   private ended = false;
   private readonly keys = new Map<string, AnchorPublicKey>();
+  /** Of streams that were cut off, the last revision that was named. */
+  private readonly cutOff = new Map<string, bigint>();
   private readonly rewritten = new Set<string>();
 
   constructor(
@@ -256,9 +258,11 @@ export class AnchorTrack {
   private async reportAbsent(stream: string, expected: bigint, open: Open): Promise<void> {
     const { store, findings } = this.options;
     const last = (await lastThing(store, stream))?.place.revision ?? -1n;
-    if (last >= expected) return;
+    if (last >= expected || (this.cutOff.get(stream) ?? last) >= expected) return;
+    const first = (this.cutOff.get(stream) ?? last) + 1n;
+    this.cutOff.set(stream, expected);
     const detail = `${this.nameOf(open)} saw the stream go on up to revision ${expected}.`;
-    findings.report(absence('cut_off', stream, [last + 1n, expected], detail));
+    findings.report(absence('cut_off', stream, [first, expected], detail));
   }
 
   private reportRewritten(stream: string, place: EventPlace, open: Open): void {
