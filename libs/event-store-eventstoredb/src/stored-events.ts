@@ -57,9 +57,9 @@ export function toArrived(resolved: ResolvedEvent): Arrived | undefined {
     type: recorded.type,
   };
   const data = objectOf(recorded.data);
-  const metadata = recorded.metadata === undefined ? {} : objectOf(recorded.metadata);
+  const metadata: JsonObject | undefined = recorded.metadata === undefined ? {} : objectOf(recorded.metadata);
   if (!data || !metadata) return { place, event: null, rest: 0 };
-  const { [REST]: rest } = metadata as JsonObject;
+  const { [REST]: rest } = metadata;
   // The client parsed it for us alone.
   if (rest !== undefined) delete (metadata as Record<string, unknown>)[REST];
   const event: StoredEvent = { ...place, data, metadata, createdAt: recorded.created };

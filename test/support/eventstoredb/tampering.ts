@@ -61,7 +61,8 @@ export class Tampering {
     const record = this.at(position);
     return this.restoring(record.stream, (all, records) => {
       all.splice(all.indexOf(record), 1);
-      delete records[Number(record.revision)];
+      // A hole, by its number in the stream.
+      Reflect.deleteProperty(records, Number(record.revision));
     });
   }
 
@@ -137,6 +138,6 @@ function flippedField(record: Recorded, field: (typeof fields)[number], bit: num
 }
 
 function flipped(bytes: Buffer, bit: number): Buffer {
-  bytes[bit >> 3] = (bytes[bit >> 3] as number) ^ (1 << (bit % 8));
+  bytes[bit >> 3]! ^= 1 << (bit % 8);
   return bytes;
 }
