@@ -18,9 +18,15 @@ export interface EventReader {
   at(conversationId: string, revisions: readonly bigint[]): Promise<readonly (OpenedEvent & { readonly id: string })[]>;
 }
 
-/** Where the requests of nodes stand in their conversation's stream. */
+/** Where a node's `CallRequested` stands. */
+export interface RequestPlace {
+  readonly conversationId: string;
+  readonly revision: bigint;
+}
+
+/** Where the requests of nodes stand: in the conversation of one that is replayed, or in one from which that grows. */
 export interface RequestPlaces {
-  requests(conversationId: string, nodeIds: readonly string[]): Promise<ReadonlyMap<string, bigint>>;
+  requests(nodeIds: readonly string[], conversationId: string): Promise<ReadonlyMap<string, RequestPlace>>;
 }
 
 export interface ReplayPart {
@@ -54,6 +60,8 @@ export class ReplayBroken extends Error {
 }
 
 type Requested = OpenedEvent & { readonly id: string; readonly type: 'CallRequested' };
+/** A request and whose it is. */
+type Found = Requested & { readonly conversationId: string };
 
 /**
  * The exact request of a node: a concatenation of stored segments. It runs no assembler, no renderer and no model, so it stays exact when
@@ -67,47 +75,38 @@ export class Replayer {
 
   /** `requestedRevision`: where the node's `CallRequested` stands. */
   async replay(conversationId: string, nodeId: string, requestedRevision: bigint): Promise<Replay> {
-    const requests = new Map<string, Requested>();
-    await this.load(conversationId, [[nodeId, requestedRevision]], requests);
+    const requests = new Map<string, Found>();
+    await this.load(new Map([[nodeId, { conversationId, revision: requestedRevision }]]), requests);
     const places = await this.resolve(conversationId, nodeId, requests);
     const segments = await this.restore(conversationId, places, requests);
-    return assemble(requests.get(nodeId) as Requested, segments, requests);
+    return assemble(requests.get(nodeId) as Found, segments, requests);
   }
 
-  private async load(
-    conversationId: string,
-    wanted: readonly (readonly [string, bigint])[],
-    into: Map<string, Requested>,
-  ): Promise<void> {
-    const events = await this.log.at(
-      conversationId,
-      wanted.map(([, revision]) => revision),
-    );
-    for (const event of events) if (event.type === 'CallRequested') into.set(event.data.nodeId, event);
-    for (const [id] of wanted)
+  private async load(wanted: ReadonlyMap<string, RequestPlace>, into: Map<string, Found>): Promise<void> {
+    for (const [conversationId, revisions] of byConversation(wanted.values()))
+      for (const event of await this.log.at(conversationId, revisions))
+        if (event.type === 'CallRequested') into.set(event.data.nodeId, { ...event, conversationId });
+    for (const id of wanted.keys())
       if (!into.has(id)) throw new ReplayBroken(`The request of node ${id} is not where the tree says that it stands.`);
   }
 
   private async loadByNode(
     conversationId: string,
     nodeIds: readonly string[],
-    into: Map<string, Requested>,
+    into: Map<string, Found>,
   ): Promise<void> {
-    const revisions = await this.places.requests(conversationId, nodeIds);
-    const wanted = nodeIds.map((id) => {
-      const revision = revisions.get(id);
-      if (revision === undefined)
-        throw new ReplayBroken(`Node ${id} is part of the request, and the tree does not know it.`);
-      return [id, revision] as const;
-    });
-    await this.load(conversationId, wanted, into);
+    const places = await this.places.requests(nodeIds, conversationId);
+    const unknown = nodeIds.find((id) => !places.has(id));
+    if (unknown !== undefined)
+      throw new ReplayBroken(`Node ${unknown} is part of the request, and the tree does not know it.`);
+    await this.load(places, into);
   }
 
   /** Follows the manifest through the nodes that it copies from. */
   private async resolve(
     conversationId: string,
     nodeId: string,
-    requests: Map<string, Requested>,
+    requests: Map<string, Found>,
   ): Promise<readonly SegmentPlace[]> {
     const stored = new Map<string, StoredRequest>();
     const known = new Map<string, readonly SegmentPlace[]>();
@@ -122,35 +121,56 @@ export class Replayer {
   private async restore(
     conversationId: string,
     places: readonly SegmentPlace[],
-    requests: Map<string, Requested>,
+    requests: Map<string, Found>,
   ): Promise<readonly OwnedSegment[]> {
-    const absent = [...new Set(places.map(({ owner }) => owner))].filter((owner) => !requests.has(owner));
+    const owners = [...new Set(places.map(({ owner }) => owner))];
+    const absent = owners.filter((owner) => !requests.has(owner));
     if (absent.length) await this.loadByNode(conversationId, absent, requests);
-    const stored = (owner: string) => (requests.get(owner) as Requested).content as StoredRequest;
-    const sources = [...new Set(places.map(({ owner }) => owner))].flatMap((owner) => ownSources(stored(owner)));
-    const revisions = [...new Set(sources.map(({ revision }) => revision))].map(BigInt);
-    const events = new Map(
-      (await this.log.at(conversationId, revisions)).map((event) => [Number(event.revision), event]),
-    );
-    const lookUp = ({ revision, pointer }: Source): string => {
-      const text = valueAt(events.get(revision)?.content, pointer);
-      if (typeof text !== 'string') throw new ReplayBroken(`There is no text at ${pointer} of revision ${revision}.`);
-      return text;
-    };
-    const ids = new Map([...events.values()].map((event) => [Number(event.revision), event.id]));
+    const texts = await this.texts(owners.map((owner) => requests.get(owner) as Found));
     return places.map(({ owner, index }) => {
-      const pieces = stored(owner).segments[index];
+      const request = requests.get(owner) as Found;
+      const pieces = (request.content as StoredRequest).segments[index];
       if (!pieces) throw new ReplayBroken(`Node ${owner} has no segment ${index}.`);
-      return { owner, segment: restoreSegment(owner, pieces, lookUp), ids };
+      const events = texts.get(request.conversationId) ?? new Map<number, TextEvent>();
+      return { owner, segment: restoreSegment(owner, pieces, (source) => textAt(events, source)), events };
     });
   }
+
+  /** The events that the segments of these requests refer to, each in the stream of the node that refers to it; by conversation and revision. */
+  private async texts(requests: readonly Found[]): Promise<ReadonlyMap<string, TextEvents>> {
+    const wanted = requests.flatMap(({ conversationId, content }) =>
+      ownSources(content as StoredRequest).map(({ revision }) => ({ conversationId, revision: BigInt(revision) })),
+    );
+    const texts = new Map<string, TextEvents>();
+    for (const [conversationId, revisions] of byConversation(wanted)) {
+      const events = await this.log.at(conversationId, [...new Set(revisions)]);
+      texts.set(conversationId, new Map(events.map((event) => [Number(event.revision), event])));
+    }
+    return texts;
+  }
+}
+
+type TextEvent = OpenedEvent & { readonly id: string };
+type TextEvents = ReadonlyMap<number, TextEvent>;
+
+function textAt(events: TextEvents, { revision, pointer }: Source): string {
+  const text = valueAt(events.get(revision)?.content, pointer);
+  if (typeof text !== 'string') throw new ReplayBroken(`There is no text at ${pointer} of revision ${revision}.`);
+  return text;
+}
+
+function byConversation(places: Iterable<RequestPlace>): ReadonlyMap<string, readonly bigint[]> {
+  const found = new Map<string, bigint[]>();
+  for (const { conversationId, revision } of places)
+    found.set(conversationId, [...(found.get(conversationId) ?? []), revision]);
+  return found;
 }
 
 interface OwnedSegment {
   readonly owner: string;
   readonly segment: Segment;
-  /** Ids of the events that the texts come from, by revision. */
-  readonly ids: ReadonlyMap<number, string>;
+  /** Those that the texts come from, by revision, in the stream of the node that stored it. */
+  readonly events: TextEvents;
 }
 
 function assemble(
@@ -163,12 +183,14 @@ function assemble(
   const chunks: Buffer[] = [];
   const parts: ReplayPart[] = [];
   let at = 0;
-  for (const { owner, segment, ids } of segments) {
+  for (const { owner, segment, events } of segments) {
     for (const piece of segment) {
       const chunk = Buffer.from(wireText(piece), 'utf8');
       chunks.push(chunk);
       const ofThisTurn = piece.nodeId !== null && turnOf(piece.nodeId, requests) === turnId;
-      const eventId = piece.source ? (piece.source.eventId ?? ids.get(piece.source.revision)) : requests.get(owner)?.id;
+      const eventId = piece.source
+        ? (piece.source.eventId ?? events.get(piece.source.revision)?.id)
+        : requests.get(owner)?.id;
       const { nodeId } = piece;
       extend(parts, {
         from: at,

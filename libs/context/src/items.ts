@@ -1,11 +1,15 @@
 /** What an assembly is made of: the nodes of a context path, root first, with the texts that they sent and received. */
 
-/** Where a text stands: an event of a stream, and an RFC 6901 pointer into its content, which names a string. */
-export interface Source {
+/** An event, as the texts in it are referred to. */
+export interface EventPlace {
   /** Another stream than the conversation's own, with the id of the event there. */
   readonly stream?: string;
   readonly eventId?: string;
   readonly revision: number;
+}
+
+/** Where a text stands: an event of a stream, and an RFC 6901 pointer into its content, which names a string. */
+export interface Source extends EventPlace {
   readonly pointer: string;
 }
 
@@ -42,9 +46,9 @@ export interface PathNode {
 }
 
 export interface ReceivedMessage {
-  /** The provider's response as `CallSucceeded` keeps it, and that event's revision: renderers refer to the texts inside. */
+  /** The provider's response as `CallSucceeded` keeps it, and where that event stands: renderers refer to the texts inside. */
   readonly response: unknown;
-  readonly revision: number;
+  readonly place: EventPlace;
   readonly items: readonly ReceivedItem[];
 }
 

@@ -160,11 +160,12 @@ export function storeSegment(nodeId: string, segment: Segment): readonly StoredP
   });
 }
 
-/** The inverse of `storeSegment`; `lookUp` gives the text at a source. */
+/** The inverse of `storeSegment`; `lookUp` gives the text at a source. `stream`: the owner's, where that is another conversation's. */
 export function restoreSegment(
   owner: string,
   pieces: readonly StoredPiece[],
   lookUp: (source: Source) => string,
+  stream?: string,
 ): Segment {
   return pieces.map((piece): Piece => {
     if (typeof piece === 'string') return { kind: 'frame', text: piece, nodeId: owner };
@@ -175,7 +176,7 @@ export function restoreSegment(
       text,
       nodeId: node === undefined ? owner : node,
       ...(escape === undefined ? {} : { escape }),
-      ...(source === undefined ? {} : { source }),
+      ...(source === undefined ? {} : { source: stream === undefined ? source : { stream, ...source } }),
     };
   });
 }

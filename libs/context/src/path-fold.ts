@@ -1,5 +1,5 @@
 import type { ConversationEvent, NodeId, NodeKind, ToolCallId, TurnId } from '@palimpsest/conversation';
-import type { PathNode, ReceivedItem, ReceivedMessage, SourcedText, ToolResultItem } from './items';
+import type { EventPlace, PathNode, ReceivedItem, ReceivedMessage, SourcedText, ToolResultItem } from './items';
 import type { StoredRequest } from './manifest';
 
 /** An event of a conversation with its content opened. */
@@ -11,6 +11,8 @@ export type ReadItems = (response: unknown, nodeId: NodeId, revision: number) =>
 /** What a node sent and received, put together from its events. */
 export interface NodeRecord {
   readonly nodeId: NodeId;
+  /** Of another conversation, from which this one grows; left out for its own. */
+  readonly stream?: string;
   readonly parent: NodeId | null;
   readonly turnId: TurnId;
   readonly kind: NodeKind;
@@ -52,22 +54,23 @@ export class PathFold {
     return this.characters;
   }
 
-  put(event: OpenedEvent): void {
-    const revision = Number(event.revision);
+  /** `stream`: of the conversation from which this one grows, for an event of that one; its id is then told too. */
+  put(event: OpenedEvent & { readonly id?: string }, stream?: string): void {
+    const place = placeOf(event, stream);
     switch (event.type) {
       case 'TurnQueued':
       case 'TurnStarted':
         this.characters += event.content.question.length;
         this.questions.set(event.data.turnId, {
           text: event.content.question,
-          source: { revision, pointer: '/question' },
+          source: { ...place, pointer: '/question' },
         });
         return;
       case 'CallRequested': {
         const { nodeId, parent, turnId, kind, provider, round } = event.data;
         const request = event.content as StoredRequest;
         this.characters += JSON.stringify(request).length;
-        const made = { nodeId, parent, turnId, kind, provider, request, first: round === 1 };
+        const made = { nodeId, parent, turnId, kind, provider, request, first: round === 1, ...(stream && { stream }) };
         this.nodes.set(nodeId, { ...made, status: 'pending', calls: [], received: null });
         return;
       }
@@ -75,7 +78,7 @@ export class PathFold {
         const { nodeId, toolCalls } = event.data;
         const { response } = event.content;
         this.characters += JSON.stringify(response).length;
-        const received = { response, revision, items: this.readItems(response, nodeId, revision) };
+        const received = { response, place, items: this.itemsOf(response, nodeId, place) };
         this.amend(nodeId, { status: 'succeeded', received, calls: toolCalls.map((call) => call.toolCallId) });
         return;
       }
@@ -85,7 +88,7 @@ export class PathFold {
       case 'ToolExecuted': {
         const { toolCallId, isError, synthetic } = event.data;
         this.characters += event.content.text.length;
-        const result = { text: event.content.text, source: { revision, pointer: '/text' } };
+        const result = { text: event.content.text, source: { ...place, pointer: '/text' } };
         this.results.set(toolCallId, {
           toolCallId,
           result,
@@ -144,8 +147,22 @@ export class PathFold {
     return made;
   }
 
+  private itemsOf(response: unknown, nodeId: NodeId, place: EventPlace): readonly ReceivedItem[] {
+    const items = this.readItems(response, nodeId, place.revision);
+    if (place.stream === undefined) return items;
+    const there = ({ text, source }: SourcedText): SourcedText => ({ text, source: { ...source, ...place } });
+    return items.map((item) =>
+      item.type === 'tool_call' ? { ...item, arguments: there(item.arguments) } : { ...item, text: there(item.text) },
+    );
+  }
+
   private amend(nodeId: NodeId, change: Partial<NodeRecord>): void {
     const node = this.node(nodeId);
     if (node) this.nodes.set(nodeId, { ...node, ...change });
   }
+}
+
+function placeOf({ revision, id }: OpenedEvent & { readonly id?: string }, stream: string | undefined): EventPlace {
+  if (stream === undefined) return { revision: Number(revision) };
+  return { stream, revision: Number(revision), ...(id !== undefined && { eventId: id }) };
 }

@@ -1,4 +1,4 @@
-import type { Escape, Piece, PieceKind, Segment, SourcedText } from '@palimpsest/context';
+import type { Escape, EventPlace, Piece, PieceKind, Segment, SourcedText } from '@palimpsest/context';
 import { isRecord } from './json';
 
 /** Names, ids and tags: short words of the format, written as frame. */
@@ -35,28 +35,30 @@ export class SegmentWriter {
     return this.sourced(text, 'turn', 'verbatim');
   }
 
-  /** A value out of a stored response, unchanged: `pointer` is where it stands in the content of the event at `revision`. */
-  stored(value: unknown, pointer: string, revision: number): this {
+  /** A value out of a stored response, unchanged: `pointer` is where it stands in the content of the event at `place`. */
+  stored(value: unknown, pointer: string, place: EventPlace): this {
     if (typeof value === 'string') {
-      return this.frame('"').quoted({ text: value, source: { revision, pointer } }).frame('"');
+      return this.frame('"')
+        .quoted({ text: value, source: { ...place, pointer } })
+        .frame('"');
     }
     if (Array.isArray(value)) {
       this.frame('[');
       value.forEach((element, index) => {
-        this.frame(index === 0 ? '' : ',').stored(element, `${pointer}/${index}`, revision);
+        this.frame(index === 0 ? '' : ',').stored(element, `${pointer}/${index}`, place);
       });
       return this.frame(']');
     }
-    return isRecord(value) ? this.frame('{').fields(value, pointer, revision).frame('}') : this.frame(print(value));
+    return isRecord(value) ? this.frame('{').fields(value, pointer, place).frame('}') : this.frame(print(value));
   }
 
   /** The fields of a stored object, without its braces. */
-  fields(value: Record<string, unknown>, pointer: string, revision: number, leading = ''): this {
+  fields(value: Record<string, unknown>, pointer: string, place: EventPlace, leading = ''): this {
     let separator = leading;
     for (const [key, field] of Object.entries(value)) {
       this.frame(`${separator}${JSON.stringify(key)}:`);
       if (FRAME_FIELDS.has(key) && typeof field === 'string') this.frame(JSON.stringify(field));
-      else this.stored(field, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, revision);
+      else this.stored(field, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, place);
       separator = ',';
     }
     return this;

@@ -156,7 +156,7 @@ export const randomPath: fc.Arbitrary<RandomPath> = fc.array(draft, { minLength:
       status: last ? 'pending' : status,
       results,
       question: asks ? say(question) : null,
-      received: done ? { response, revision: received, items } : null,
+      received: done ? { response, place: { revision: received }, items } : null,
     });
     open = done ? items.flatMap((item) => (item.type === 'tool_call' ? [item.toolCallId] : [])) : [];
   });

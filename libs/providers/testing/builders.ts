@@ -64,7 +64,12 @@ export function node(nodeId: string, more: Partial<PathNode> = {}): PathNode {
 /** The node as it stands once its call succeeded with `response`. */
 export function answered(provider: ModelProvider, before: PathNode, response: unknown, revision = 10): PathNode {
   const items = provider.itemsOf(response, before.nodeId, revision);
-  return { ...before, provider: provider.name, status: 'succeeded', received: { response, revision, items } };
+  return {
+    ...before,
+    provider: provider.name,
+    status: 'succeeded',
+    received: { response, place: { revision }, items },
+  };
 }
 
 export function bodyOf({ head, messages, tail }: RenderedRequest): Buffer {

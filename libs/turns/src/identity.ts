@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '@palimpsest/conversation';
+import type { ConversationEvent, ConversationSource } from '@palimpsest/conversation';
 import type { EventCodec, EventStore } from '@palimpsest/event-store';
 import { conversationStream } from '@palimpsest/read-models';
 import { LRUCache } from 'lru-cache';
@@ -11,6 +11,8 @@ export interface ConversationIdentity {
   readonly assistantVersion: number;
   readonly subjectId: string;
   readonly zone: string;
+  /** Where it grows from; left out: from nothing. */
+  readonly source?: ConversationSource;
   /** Deleted: nothing undoes that. */
   readonly deleted: boolean;
 }
@@ -37,6 +39,14 @@ export class ConversationIdentities {
     return heard ?? found;
   }
 
+  /** The conversations from which this one grows, the nearest first, and from where in each. */
+  async sourcesOf(conversationId: string): Promise<readonly ConversationSource[]> {
+    const sources: ConversationSource[] = [];
+    let source = (await this.find(conversationId))?.source;
+    for (; source; source = (await this.find(source.conversationId))?.source) sources.push(source);
+    return sources;
+  }
+
   /** It is over: from now on everybody here knows. */
   async markDeleted(conversationId: string): Promise<void> {
     const found = this.known.get(conversationId) ?? (await this.read(conversationId));
@@ -49,9 +59,8 @@ export class ConversationIdentities {
       // It was deleted before it began: it never came to be.
       if (event.type !== 'ConversationStarted') return undefined;
       const { data, meta } = this.codec.decode<Started>(event);
-      const { assistantId, assistantVersion, subjectId, zone } = data;
-      const deleted = await this.isOver(stream);
-      return { conversationId, tenantId: meta.tenantId, assistantId, assistantVersion, subjectId, zone, deleted };
+      const { whenBusy: _, ...said } = data;
+      return { conversationId, tenantId: meta.tenantId, ...said, deleted: await this.isOver(stream) };
     }
     return undefined;
   }

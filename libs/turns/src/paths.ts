@@ -9,9 +9,11 @@ import {
   type ReadItems,
   resolveManifest,
   restoreSegment,
+  type SegmentPlace,
   type StoredRequest,
 } from '@palimpsest/context';
-import type { ConversationLog, ConversationTree, PathRow } from '@palimpsest/read-models';
+import type { ConversationSource } from '@palimpsest/conversation';
+import { type ConversationLog, conversationStream, type ConversationTree, eventsOfPath } from '@palimpsest/read-models';
 import { LRUCache } from 'lru-cache';
 
 /** What this process holds of a conversation: the events of the paths that it assembled, opened, and all since. */
@@ -49,6 +51,8 @@ export class Paths {
     private readonly log: ConversationLog,
     private readonly tree: ConversationTree,
     private readonly readItems: ReadItems,
+    /** The conversations from which one grows, the nearest first. */
+    private readonly sourcesOf: (conversationId: string) => Promise<readonly ConversationSource[]>,
     /** Bytes of conversations that are held, about. */
     maxBytes: number,
   ) {
@@ -93,13 +97,14 @@ export class Paths {
     if (!last) return null;
     const known = held.placed.get(last.nodeId);
     if (known) return known;
-    const { places, requests } = resolve(last.nodeId, path);
+    const nodes = new Map(path.map((node) => [node.nodeId, node]));
     // A piece that has a source is known by it: its text is not looked up.
-    const segments = places.map(({ owner, index }) => {
-      const pieces = requests.get(owner)?.segments[index];
+    const segments = resolve(last.nodeId, path).map(({ owner, index }) => {
+      const node = nodes.get(owner);
+      const pieces = node?.request.segments[index];
       if (!pieces)
         throw new Error(`The request of ${last.nodeId} names segment ${index} of ${owner}, which is not there.`);
-      return { owner, index, segment: restoreSegment(owner, pieces, () => '') };
+      return { owner, index, segment: restoreSegment(owner, pieces, () => '', node.stream) };
     });
     held.placed.set(last.nodeId, segments);
     return segments;
@@ -110,38 +115,48 @@ export class Paths {
     const depth = path.length + 1;
     if (depth % MILESTONE_EVERY !== 0) return undefined;
     const before = path[depth - MILESTONE_EVERY - 1];
-    return before ? { nodeId: before.nodeId, places: resolve(before.nodeId, path).places } : NO_MILESTONE;
+    return before ? { nodeId: before.nodeId, places: resolve(before.nodeId, path) } : NO_MILESTONE;
   }
 
   private async begin({ conversationId, nodeId, turnStartedAt }: PathWanted): Promise<HeldPaths> {
-    const { path, revision } = await this.tree.path(conversationId, nodeId);
-    const from = revision < turnStartedAt ? revision : turnStartedAt - 1n;
-    const held: HeldPaths = {
-      fold: new PathFold(this.readItems),
-      through: from,
-      placed: new LRUCache({ max: REQUESTS_HELD }),
-    };
-    await this.putRows(held, conversationId, path);
+    const fold = new PathFold(this.readItems);
+    const revision = await this.read(fold, conversationId, nodeId);
+    const through = revision < turnStartedAt ? revision : turnStartedAt - 1n;
+    const held: HeldPaths = { fold, through, placed: new LRUCache({ max: REQUESTS_HELD }) };
     this.held.set(conversationId, held);
     return held;
   }
 
-  /** A path that grows from a node which nobody asked for since this process holds the conversation. */
+  /** A path that grows from a node which nobody asked for since this process holds the conversation, or from another one's. */
   private async load(held: HeldPaths, conversationId: string, nodeId: string): Promise<void> {
-    const { path } = await this.tree.path(conversationId, nodeId);
-    if (!path.some((row) => row.node_id === nodeId))
-      throw new Error(`Node ${nodeId} is on the path, and neither the stream's end nor the tree has it.`);
-    await this.putRows(held, conversationId, path);
+    await this.read(held.fold, conversationId, nodeId);
+    if (!held.fold.node(nodeId))
+      throw new Error(`Node ${nodeId} is on the path, and neither the streams' ends nor the tree has it.`);
   }
 
-  private async putRows(held: HeldPaths, conversationId: string, path: readonly PathRow[]): Promise<void> {
-    const revisions = path.flatMap((row) => [
-      row.question_revision,
-      row.requested_revision,
-      ...(row.ended_revision === null ? [] : [row.ended_revision]),
-      ...row.result_revisions,
-    ]);
-    for (const event of await this.log.at(conversationId, revisions)) held.fold.put(event);
+  /** What the tree knows of the path to a node, and the revision of the conversation's own stream up to which it knows. */
+  private async read(fold: PathFold, conversationId: string, nodeId: string | null): Promise<bigint> {
+    // Judged before the tree is read: what arrives between the two is put in twice, and never missed.
+    const behind = await this.behind(conversationId);
+    const { path, revision } = await this.tree.path(conversationId, nodeId);
+    for (const { conversationId: id, revisions } of eventsOfPath(path)) {
+      const stream = id === conversationId ? undefined : conversationStream(id);
+      for (const event of await this.log.at(id, revisions)) fold.put(event, stream);
+    }
+    for (const { stream, events } of behind) for (const event of events) fold.put(event, stream);
+    return revision;
+  }
+
+  /** Of the conversations from which this one grows, the farthest first: what their streams hold up to there and the tree does not. */
+  private async behind(conversationId: string) {
+    const sources = [...(await this.sourcesOf(conversationId))].reverse();
+    return Promise.all(
+      sources.map(async ({ conversationId: id, revision: end }) => {
+        const known = (await this.tree.conversation(id))?.revision ?? -1n;
+        const revisions = Array.from({ length: Math.max(0, end - Number(known)) }, (_, n) => known + BigInt(n + 1));
+        return { stream: conversationStream(id), events: revisions.length ? await this.log.at(id, revisions) : [] };
+      }),
+    );
   }
 
   private catchUp(held: HeldPaths, events: readonly OpenedEvent[]): void {
@@ -154,10 +169,10 @@ export class Paths {
 }
 
 /** Where the segments of a request stand that is on this path, and so is all that it copies from. */
-function resolve(nodeId: string, path: readonly NodeRecord[]) {
+function resolve(nodeId: string, path: readonly NodeRecord[]): readonly SegmentPlace[] {
   const requests = new Map(path.map((node): [string, StoredRequest] => [node.nodeId, node.request]));
   const resolved = resolveManifest(nodeId, requests);
   if ('missing' in resolved)
     throw new Error(`The request of ${nodeId} copies from ${resolved.missing}, which is not on its path.`);
-  return { places: resolved.places, requests };
+  return resolved.places;
 }

@@ -2,7 +2,7 @@ import { ReplayBroken } from '@palimpsest/audit';
 import { PathFold, type PathNode } from '@palimpsest/context';
 import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import { itemsOfResponse } from '@palimpsest/providers';
-import type { NodeRow } from '@palimpsest/read-models';
+import { type ConversationRecord, eventsOfPath, type NodeRow } from '@palimpsest/read-models';
 import type { Caller } from '../caller/caller';
 import { treeNodeView } from '../conversations/tree-node-view';
 import { answer, type Answer, refused } from '../refusal';
@@ -60,15 +60,10 @@ export class GetNodeHandler implements IQueryHandler<GetNode> {
   async execute({ caller, nodeId, atLeast }: GetNode): Promise<Answer<NodeView>> {
     return ownNode(this.system, caller, nodeId, atLeast, async (row) => {
       const { path } = await this.system.tree.path(row.conversation_id, nodeId);
-      const last = path.slice(-2);
-      const revisions = last.flatMap((place) => [
-        place.question_revision,
-        place.requested_revision,
-        ...(place.ended_revision === null ? [] : [place.ended_revision]),
-        ...place.result_revisions,
-      ]);
       const fold = new PathFold(itemsOfResponse);
-      const events = await this.system.log.at(row.conversation_id, revisions);
+      const events: ConversationRecord[] = [];
+      for (const { conversationId, revisions } of eventsOfPath(path.slice(-2)))
+        events.push(...(await this.system.log.at(conversationId, revisions)));
       for (const event of events) fold.put(event);
       const failed = events.find((event) => event.type === 'CallFailed' && event.data.nodeId === nodeId);
       const record = fold.node(nodeId);

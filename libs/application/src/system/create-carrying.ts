@@ -67,7 +67,8 @@ export function createCarrying(parts: CarryingParts): Carrying {
   const events = engineEvents(log, metrics);
   const feed = new TurnFeed();
   const leases = new Leases(pool, limits.leaseMs);
-  const paths = new Paths(parts.conversations, parts.tree, itemsOfResponse, limits.maxHeldPathBytes);
+  const sourcesOf = (conversationId: string) => identities.sourcesOf(conversationId);
+  const paths = new Paths(parts.conversations, parts.tree, itemsOfResponse, sourcesOf, limits.maxHeldPathBytes);
   const identify = (conversationId: string) => identities.find(conversationId);
   const writer = createWriter(parts, paths, identify);
   const { maxRoundsPerTurn: maxRounds, approvalTimeoutMs: approvalMs } = limits;

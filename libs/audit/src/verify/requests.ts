@@ -1,6 +1,6 @@
 import { type EventStore, type JsonObject, KeyLost, Sealed, type StoredEvent } from '@palimpsest/event-store';
 import { LRUCache } from 'lru-cache';
-import { type EventReader, Replayer, type RequestPlaces } from '../replay';
+import { type EventReader, Replayer, type RequestPlace, type RequestPlaces } from '../replay';
 
 type Record = Awaited<ReturnType<EventReader['at']>>[number];
 
@@ -37,11 +37,18 @@ export class Requests {
   }
 }
 
-/** Where the requests of nodes stand, by their stream. */
+/** What one stream says of where requests stand. */
+interface Places {
+  readonly requests: Map<string, bigint>;
+  /** The conversation from which this one grows. */
+  readonly source: string | null;
+}
+
+/** Where the requests of nodes stand, by their stream and those from which it grows. */
 class StreamPlaces implements RequestPlaces {
-  private readonly known = new LRUCache<string, Map<string, bigint>>({
+  private readonly known = new LRUCache<string, Places>({
     maxSize: REMEMBERED_PLACES,
-    sizeCalculation: (places) => places.size + 1,
+    sizeCalculation: ({ requests }) => requests.size + 1,
   });
 
   constructor(private readonly store: EventStore) {}
@@ -49,25 +56,33 @@ class StreamPlaces implements RequestPlaces {
   note(conversationId: string, nodeId: string, revision: bigint): void {
     const places = this.known.get(conversationId);
     // One whose start was not walked is read when something of it is asked for.
-    if (places) this.known.set(conversationId, places.set(nodeId, revision));
-  }
-
-  async requests(conversationId: string, nodeIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
-    const places = this.known.get(conversationId) ?? (await this.read(conversationId));
+    if (!places) return;
+    places.requests.set(nodeId, revision);
     this.known.set(conversationId, places);
-    return new Map(
-      nodeIds.flatMap((id) => {
-        const revision = places.get(id);
-        return revision === undefined ? [] : [[id, revision] as const];
-      }),
-    );
   }
 
-  private async read(conversationId: string): Promise<Map<string, bigint>> {
-    const places = new Map<string, bigint>();
-    for await (const { type, data, revision } of this.store.readStream(`conversation-${conversationId}`))
-      if (type === 'CallRequested') places.set(nodeOf(data), revision);
-    return places;
+  async requests(nodeIds: readonly string[], from: string): Promise<ReadonlyMap<string, RequestPlace>> {
+    const found = new Map<string, RequestPlace>();
+    for (let conversationId: string | null = from; conversationId !== null && found.size < nodeIds.length;) {
+      const places: Places = this.known.get(conversationId) ?? (await this.read(conversationId));
+      this.known.set(conversationId, places);
+      for (const id of nodeIds) {
+        const revision = places.requests.get(id);
+        if (revision !== undefined) found.set(id, { conversationId, revision });
+      }
+      conversationId = places.source;
+    }
+    return found;
+  }
+
+  private async read(conversationId: string): Promise<Places> {
+    const requests = new Map<string, bigint>();
+    let source: string | null = null;
+    for await (const { type, data, revision } of this.store.readStream(`conversation-${conversationId}`)) {
+      if (type === 'CallRequested') requests.set(nodeOf(data), revision);
+      if (type === 'ConversationStarted') source = sourceOf(data);
+    }
+    return { requests, source };
   }
 }
 
@@ -99,3 +114,8 @@ function charactersOf(value: unknown): number {
 }
 
 const nodeOf = ({ nodeId }: JsonObject): string => (typeof nodeId === 'string' ? nodeId : '');
+
+function sourceOf({ source }: JsonObject): string | null {
+  const { conversationId } = (source ?? {}) as JsonObject;
+  return typeof conversationId === 'string' ? conversationId : null;
+}

@@ -1,4 +1,4 @@
-import type { PathNode, RenderedRequest, Segment, SourcedText } from '@palimpsest/context';
+import type { EventPlace, PathNode, RenderedRequest, Segment, SourcedText } from '@palimpsest/context';
 import { type Contribution, Contributions } from '../contributions';
 import { type Answer, type CallItem, type Exchange, pairUp, wireNameOf } from '../exchanges';
 import { isJsonObject, isRecord, type JsonRecord, recordsOf, stringOf } from '../json';
@@ -103,7 +103,7 @@ function foreignBlocks({ received, wireIds }: Answer): { blocks: readonly Block[
   const blocks = received.items.flatMap((item): Block[] => {
     if (item.type === 'assistant' && !isBlank(item.text.text)) return [textBlock(item.text)];
     const wireId = item.type === 'tool_call' ? wireIds.get(item.toolCallId) : undefined;
-    return item.type === 'tool_call' && wireId !== undefined ? [callBlock(item, wireId, {}, 0)] : [];
+    return item.type === 'tool_call' && wireId !== undefined ? [callBlock(item, wireId, {}, received.place)] : [];
   });
   return { blocks, dropped: 0 };
 }
@@ -123,13 +123,13 @@ function nativeBlocks(
     if (block['type'] === 'tool_use') {
       const item = calls.get(inputPointer(index));
       const wireId = item === undefined ? undefined : wireIds.get(item.toolCallId);
-      return item === undefined || wireId === undefined ? [] : [callBlock(item, wireId, block, received.revision)];
+      return item === undefined || wireId === undefined ? [] : [callBlock(item, wireId, block, received.place)];
     }
     if (!isServerBlockPaired(block, usable)) {
       dropped += 1;
       return [];
     }
-    return [storedBlock(block, index, received.revision)];
+    return [storedBlock(block, index, received.place)];
   });
   return { blocks, dropped };
 }
@@ -151,7 +151,7 @@ function textBlock(text: SourcedText): Block {
   return { speaks: true, write: (writer) => void writer.frame('{"type":"text","text":"').quoted(text).frame('"}') };
 }
 
-function callBlock(item: CallItem, wireId: string, block: JsonRecord, revision: number): Block {
+function callBlock(item: CallItem, wireId: string, block: JsonRecord, place: EventPlace): Block {
   const { type: _type, id: _id, name: _name, input: _input, input_json: _raw, ...others } = block;
   const pointer = item.arguments.source.pointer.replace(/\/input_json$/, '');
   return {
@@ -160,7 +160,7 @@ function callBlock(item: CallItem, wireId: string, block: JsonRecord, revision: 
       const name = JSON.stringify(wireNameOf(item.name));
       writer.frame(`{"type":"tool_use","id":${JSON.stringify(wireId)},"name":${name},"input":`);
       writeInput(item.arguments, writer);
-      writer.fields(others, pointer, revision, ',').frame('}');
+      writer.fields(others, pointer, place, ',').frame('}');
     },
   };
 }
@@ -172,16 +172,16 @@ function writeInput(raw: SourcedText, writer: SegmentWriter): void {
   else writer.frame('{"invalid_arguments":"').quoted(raw).frame('"}');
 }
 
-function storedBlock(block: JsonRecord, index: number, revision: number): Block {
+function storedBlock(block: JsonRecord, index: number, place: EventPlace): Block {
   const { input_json: raw, unfinished: _unfinished, ...fields } = block;
   const pointer = blockPointer(index);
   return {
     speaks: !/thinking$/.test(stringOf(block['type'])),
     write: (writer) => {
-      if (raw === undefined) return void writer.stored(fields, pointer, revision);
+      if (raw === undefined) return void writer.stored(fields, pointer, place);
       const { input: _input, ...others } = fields;
-      writer.frame('{').fields(others, pointer, revision).frame(',"input":');
-      writeInput({ text: stringOf(raw), source: { revision, pointer: inputPointer(index) } }, writer);
+      writer.frame('{').fields(others, pointer, place).frame(',"input":');
+      writeInput({ text: stringOf(raw), source: { ...place, pointer: inputPointer(index) } }, writer);
       writer.frame('}');
     },
   };

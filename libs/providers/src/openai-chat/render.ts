@@ -110,7 +110,7 @@ function writeReasoning({ received }: Answer, writer: SegmentWriter): void {
   const message = isRecord(received.response) ? messageOf(received.response) : {};
   for (const [field, value] of Object.entries(message)) {
     if (!field.startsWith('reasoning') || value === null || value === '') continue;
-    writer.frame(`,${JSON.stringify(field)}:`).stored(value, messagePointer(field), received.revision);
+    writer.frame(`,${JSON.stringify(field)}:`).stored(value, messagePointer(field), received.place);
   }
 }
 
@@ -124,5 +124,5 @@ function writeCall(item: CallItem, wireId: string, { native, received }: Answer,
   const place = calls.findIndex((_call, index) => argumentsPointer(index) === item.arguments.source.pointer);
   // Some servers sign a call (`extra_content`) and want that back.
   const { index: _index, id: _id, type: _type, function: _function, ...others } = calls[place] ?? {};
-  writer.fields(others, messagePointer(`tool_calls/${place}`), received.revision, ',').frame('}');
+  writer.fields(others, messagePointer(`tool_calls/${place}`), received.place, ',').frame('}');
 }

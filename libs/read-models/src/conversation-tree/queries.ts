@@ -48,9 +48,10 @@ export interface TurnRow {
   readonly ended_revision: bigint | null;
 }
 
-/** The events that a path is assembled from: where each node's question, request, answer and tool results stand. */
+/** The events that a path is assembled from: where each node's question, request, answer and tool results stand in its conversation's stream. */
 export interface PathRow {
   readonly node_id: string;
+  readonly conversation_id: string;
   readonly turn_id: string;
   readonly question_revision: bigint;
   readonly requested_revision: bigint;
@@ -61,6 +62,20 @@ export interface PathRow {
 const epoch = `(select count(*)::int from read.clears_v1 e where e.conversation_id = c.conversation_id) as epoch`;
 const epochOfNode = `(select count(*)::int from read.clears_v1 e
   where e.conversation_id = n.conversation_id and e.revision < n.requested_revision) as epoch`;
+
+/** Where the events of a path stand, stream by stream. */
+export function eventsOfPath(
+  path: readonly PathRow[],
+): readonly { readonly conversationId: string; readonly revisions: readonly bigint[] }[] {
+  const found = new Map<string, bigint[]>();
+  for (const { conversation_id, question_revision, requested_revision, ended_revision, result_revisions } of path) {
+    const revisions = found.get(conversation_id) ?? [];
+    found.set(conversation_id, revisions);
+    revisions.push(question_revision, requested_revision, ...result_revisions);
+    if (ended_revision !== null) revisions.push(ended_revision);
+  }
+  return [...found].map(([conversationId, revisions]) => ({ conversationId, revisions }));
+}
 
 /** Queries over the node tree. Each takes the ids it is asked about; tenants are the caller's concern, by `ConversationRow.tenant_id`. */
 export class ConversationTree {
@@ -123,7 +138,10 @@ export class ConversationTree {
     return row ?? { conversations: [], position: -1n };
   }
 
-  /** From a node to the root, by one recursive query, root first, and the revision of the stream up to which this is known. */
+  /**
+   * From a node to the root, by one recursive query, root first, through the conversations from which this one grows; and the revision of its
+   * own stream up to which this is known.
+   */
   async path(
     conversationId: string,
     nodeId: string | null,
@@ -132,21 +150,21 @@ export class ConversationTree {
       Omit<PathRow, 'result_revisions'> & { readonly result_revisions: string[]; readonly known: bigint }
     >(
       `with recursive path as (
-         select n.node_id, n.parent, n.turn_id, n.requested_revision, n.ended_revision, 0 as steps
-         from read.nodes_v1 n where n.node_id = $2::text and n.conversation_id = $1::uuid
+         select n.node_id, n.conversation_id, n.parent, n.turn_id, n.requested_revision, n.ended_revision, 0 as steps
+         from read.nodes_v1 n where n.node_id = $2::text
          union all
-         select n.node_id, n.parent, n.turn_id, n.requested_revision, n.ended_revision, p.steps + 1
-         from path p join read.nodes_v1 n on n.node_id = p.parent and n.conversation_id = $1::uuid
+         select n.node_id, n.conversation_id, n.parent, n.turn_id, n.requested_revision, n.ended_revision, p.steps + 1
+         from path p join read.nodes_v1 n on n.node_id = p.parent
        )
-       select p.node_id, p.turn_id, t.question_revision, p.requested_revision, p.ended_revision,
+       select p.node_id, p.conversation_id, p.turn_id, t.question_revision, p.requested_revision, p.ended_revision,
          coalesce((select array_agg(c.executed_revision::text order by c.executed_revision) from read.tool_calls_v1 c
-           where c.node_id = p.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions,
+           where c.node_id = p.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions, p.steps,
          (select revision from read.conversations_v1 where conversation_id = $1::uuid) as known
        from path p join read.turns_v1 t on t.turn_id = p.turn_id
        union all
-       select null, null, null, null, null, null, revision from read.conversations_v1
+       select null, null, null, null, null, null, null, null, revision from read.conversations_v1
          where conversation_id = $1::uuid and not exists (select 1 from path)
-       order by requested_revision`,
+       order by steps desc`,
       [conversationId, nodeId],
     );
     const known = rows[0]?.known ?? -1n;
@@ -168,12 +186,16 @@ export class ConversationTree {
     return new Map(rows.map(({ turn_id, revisions }) => [turn_id, revisions.map(BigInt)]));
   }
 
-  /** Where the requests of these nodes stand in their stream. */
-  async requests(conversationId: string, nodeIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
-    const { rows } = await this.pool.query<{ node_id: string; requested_revision: bigint }>(
-      `select node_id, requested_revision from read.nodes_v1 where conversation_id = $1::uuid and node_id = any($2::text[])`,
-      [conversationId, nodeIds],
+  /** Where the requests of these nodes stand: in whose stream, and where in it. */
+  async requests(
+    nodeIds: readonly string[],
+  ): Promise<ReadonlyMap<string, { readonly conversationId: string; readonly revision: bigint }>> {
+    const { rows } = await this.pool.query<{ node_id: string; conversation_id: string; requested_revision: bigint }>(
+      `select node_id, conversation_id, requested_revision from read.nodes_v1 where node_id = any($1::text[])`,
+      [nodeIds],
     );
-    return new Map(rows.map((row) => [row.node_id, row.requested_revision]));
+    return new Map(
+      rows.map((row) => [row.node_id, { conversationId: row.conversation_id, revision: row.requested_revision }]),
+    );
   }
 }
