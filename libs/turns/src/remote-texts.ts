@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Leases } from './leases';
 import type { RunningText, TurnFeed } from './turn-feed';
 
@@ -13,39 +14,91 @@ export interface RemoteTextsOptions {
 export const runningTextPath = (conversationId: string, nodeId: string): string =>
   `/internal/conversations/${conversationId}/nodes/${nodeId}/text`;
 
+/** Milliseconds before the carrier is asked again: the call may not have begun there, or another process may be taking it over. */
+const RETRY_MS = 250;
+
+/** What is passed on for one node, to all who listen here. */
+interface Pipe {
+  listeners: number;
+  readonly stopping: AbortController;
+  /** What the carrier has told. */
+  text: string | undefined;
+}
+
 /**
  * The running text of a turn is in its carrier's memory alone. Whoever follows the turn at another process gets it from there, through the
  * feed of this one; where the carrier can't be reached, there are the durable events alone, and the whole text with the last of them.
  */
 export class RemoteTexts {
-  private readonly piped = new Set<string>();
+  private readonly pipes = new Map<string, Pipe>();
 
   constructor(private readonly options: RemoteTextsOptions) {}
 
-  /** Begins to pass on a node's text, unless its turn is carried here or somebody passes it on already. Ends with the text, or by `until`. */
+  /** Passes a node's text on until `until`, by when its call has ended or whoever listens has left; nothing where it is carried here. */
   pipe(conversationId: string, turnId: string, nodeId: string, until: AbortSignal): void {
-    if (this.piped.has(nodeId) || this.options.feed.textOf(nodeId) !== undefined) return;
-    this.piped.add(nodeId);
-    this.run(conversationId, turnId, nodeId, until)
-      .catch((error: unknown) => until.aborted || this.options.onError(error))
-      .finally(() => this.piped.delete(nodeId));
+    if (until.aborted) return;
+    const pipe = this.pipes.get(nodeId) ?? this.open(conversationId, turnId, nodeId);
+    if (!pipe) return;
+    pipe.listeners += 1;
+    const leave = () => {
+      pipe.listeners -= 1;
+      if (pipe.listeners === 0) this.close(nodeId, pipe);
+    };
+    until.addEventListener('abort', leave, { once: true });
   }
 
-  private async run(conversationId: string, turnId: string, nodeId: string, until: AbortSignal): Promise<void> {
+  private open(conversationId: string, turnId: string, nodeId: string): Pipe | undefined {
+    if (this.options.feed.textOf(nodeId) !== undefined) return undefined;
+    const pipe: Pipe = { listeners: 0, stopping: new AbortController(), text: undefined };
+    this.pipes.set(nodeId, pipe);
+    void this.run(conversationId, turnId, nodeId, pipe);
+    return pipe;
+  }
+
+  private close(nodeId: string, pipe: Pipe): void {
+    pipe.stopping.abort();
+    if (this.pipes.get(nodeId) === pipe) this.pipes.delete(nodeId);
+    this.forget(nodeId, pipe);
+  }
+
+  /** A text that nobody goes on with would be taken for the whole by the next who comes. */
+  private forget(nodeId: string, pipe: Pipe): void {
+    const { feed } = this.options;
+    if (pipe.text !== undefined && feed.textOf(nodeId) === pipe.text) feed.forget(nodeId);
+    pipe.text = undefined;
+  }
+
+  private async run(conversationId: string, turnId: string, nodeId: string, pipe: Pipe): Promise<void> {
+    const { signal } = pipe.stopping;
+    let complained = false;
+    while (!signal.aborted) {
+      try {
+        await this.read(conversationId, turnId, nodeId, pipe);
+      } catch (error) {
+        if (!signal.aborted && !complained) this.options.onError(error);
+        complained = true;
+      }
+      this.forget(nodeId, pipe);
+      await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      // Then it is carried here by now.
+      if (this.options.feed.textOf(nodeId) !== undefined) return this.close(nodeId, pipe);
+    }
+  }
+
+  private async read(conversationId: string, turnId: string, nodeId: string, pipe: Pipe): Promise<void> {
     const { leases, feed, token } = this.options;
+    const { signal } = pipe.stopping;
     const address = await leases.addressOf(turnId);
-    if (address === undefined) return;
+    if (address === undefined || signal.aborted) return;
     const url = new URL(runningTextPath(conversationId, nodeId), address);
-    const response = await fetch(url, {
-      headers: { authorization: `Bearer ${token}` },
-      signal: until,
-      redirect: 'error',
-    });
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal, redirect: 'error' });
     if (!response.ok || !response.body) return;
     for await (const line of lines(response.body)) {
+      if (signal.aborted) return;
       const { text, from } = JSON.parse(line) as RunningText;
       if (from === 0) feed.snapshot(conversationId, nodeId, text);
       else feed.text(conversationId, nodeId, text);
+      pipe.text = feed.textOf(nodeId);
     }
   }
 }

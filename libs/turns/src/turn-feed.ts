@@ -59,6 +59,11 @@ export class TurnFeed {
     return this.texts.get(nodeId);
   }
 
+  /** Nothing is known of this text here any more. */
+  forget(nodeId: string): void {
+    this.texts.delete(nodeId);
+  }
+
   private ended(conversationId: string, nodeId: string): void {
     if (this.texts.delete(nodeId)) this.tell(conversationId, { kind: 'quiet', nodeId });
   }

@@ -49,32 +49,48 @@ export class TurnReader {
   async *items(conversationId: string, start: bigint, client: AbortSignal): AsyncIterable<TurnItem> {
     const running = new RunningCall();
     let from = start - 1n;
-    while (!client.aborted) {
-      const follower = this.feed.follow(conversationId);
-      const leave = () => follower.close();
-      client.addEventListener('abort', leave);
-      try {
-        for await (const event of this.log.following(conversationId, from)) {
-          from = event.revision;
-          running.put(event);
-          yield { kind: 'event', event };
+    try {
+      while (!client.aborted)
+        for await (const item of this.itemsAfter(from, conversationId, running, client)) {
+          if (item.kind === 'event') from = item.event.revision;
+          yield item;
         }
-        this.listen(conversationId, running, client);
-        for await (const item of follower.from(from)) {
-          if (client.aborted) return;
-          if (item.kind !== 'event') {
-            yield item;
-            continue;
-          }
-          from = item.event.revision;
-          const event = await this.opened(item.event);
-          if (running.put(event)) this.listen(conversationId, running, client);
-          yield { kind: 'event', event };
-        }
-      } finally {
-        client.removeEventListener('abort', leave);
-        follower.close();
+    } finally {
+      running.ended.abort();
+    }
+  }
+
+  /** The same, to where this reader lags behind too far. */
+  private async *itemsAfter(
+    revision: bigint,
+    conversationId: string,
+    running: RunningCall,
+    client: AbortSignal,
+  ): AsyncIterable<TurnItem> {
+    const follower = this.feed.follow(conversationId);
+    const leave = () => follower.close();
+    client.addEventListener('abort', leave);
+    let from = revision;
+    try {
+      for await (const event of this.log.following(conversationId, from)) {
+        from = event.revision;
+        running.put(event);
+        yield { kind: 'event', event };
       }
+      this.listen(conversationId, running, client);
+      for await (const item of follower.from(from)) {
+        if (client.aborted) return;
+        if (item.kind !== 'event') {
+          yield item;
+          continue;
+        }
+        const event = await this.opened(item.event);
+        if (running.put(event)) this.listen(conversationId, running, client);
+        yield { kind: 'event', event };
+      }
+    } finally {
+      client.removeEventListener('abort', leave);
+      follower.close();
     }
   }
 
@@ -87,8 +103,8 @@ export class TurnReader {
   }
 
   /** The text of a call that another process carries comes from there. */
-  private listen(conversationId: string, { call }: RunningCall, client: AbortSignal): void {
-    if (call) this.remote.pipe(conversationId, call.turnId, call.nodeId, client);
+  private listen(conversationId: string, { call, ended }: RunningCall, client: AbortSignal): void {
+    if (call) this.remote.pipe(conversationId, call.turnId, call.nodeId, AbortSignal.any([client, ended.signal]));
   }
 
   private async opened(event: ConversationRecord | StoredEvent): Promise<ConversationRecord> {
@@ -111,12 +127,16 @@ export class TurnReader {
 /** The call that is out, by the events so far. */
 class RunningCall {
   call: { readonly turnId: string; readonly nodeId: string } | undefined;
+  /** Aborts when the call is over. */
+  ended = new AbortController();
 
   /** True where a call has gone out. */
   put({ type, data }: ConversationRecord): boolean {
-    if (type === 'CallRequested') this.call = data;
-    else if ((type === 'CallSucceeded' || type === 'CallFailed') && data.nodeId === this.call?.nodeId)
+    if (type === 'CallRequested') [this.call, this.ended] = [data, new AbortController()];
+    else if ((type === 'CallSucceeded' || type === 'CallFailed') && data.nodeId === this.call?.nodeId) {
+      this.ended.abort();
       this.call = undefined;
+    }
     return type === 'CallRequested';
   }
 }
