@@ -1,6 +1,7 @@
 /**
  * `npm test`: makes the clone ready, runs Jest with the arguments given, and ends with one plain line, `N passed, N failed`. A run
- * without a test has failed, and with CI=true so has one in which a test was skipped or focused.
+ * without a test has failed, and with CI=true so has one in which a test was skipped or focused. `--store=eventstoredb` has the tests of the
+ * kind e2e keep their logs on a server of EventStoreDB's protocol.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -8,7 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootstrap, root, say } from './bootstrap.mjs';
 
-const given = process.argv.slice(2);
+const STORE = '--store=';
+const given = process.argv.slice(2).filter((argument) => !argument.startsWith(STORE));
+const store = process.argv.find((argument) => argument.startsWith(STORE))?.slice(STORE.length);
 const strict = process.env.CI === 'true';
 
 await bootstrap({ build: startsRealProcesses() });
@@ -41,6 +44,7 @@ async function runJest() {
   const child = spawn(process.execPath, [jest, ...own, ...given], {
     cwd: root,
     stdio: ['inherit', 'ignore', 'inherit'],
+    env: { ...process.env, ...(store && { TEST_STORE: store }) },
   });
   // Ctrl-C reaches Jest by itself; this process waits for it and then says how far it came.
   process.on('SIGINT', () => undefined);

@@ -1,20 +1,23 @@
 import type { Client } from '../support/client';
-import { Deployment, type InnerProcess } from '../support/installation';
+import { Deployment, type Process } from '../support/installation';
+import { type Frame, textsOf } from '../support/sse';
+
+const idOfLast = (frames: readonly Frame[]) => frames.findLast(({ id }) => id !== undefined)?.id;
 
 let deployment: Deployment;
-let one: InnerProcess;
-let two: InnerProcess;
+let one: Process;
+let two: Process;
 let api: Client;
 
 beforeAll(async () => {
   deployment = await Deployment.open();
   one = await deployment.start();
-  two = await deployment.start();
+  two = await deployment.startBeside();
   api = await deployment.client(one);
 });
 afterAll(() => deployment.close());
 
-const words = Array.from({ length: 30 }, (_, n) => `word${n}`).join(' ');
+const words = Array.from({ length: 60 }, (_, n) => `word${n}`).join(' ');
 const question = `[[sim: slow ms=50]] [[sim: say ${words}]]`;
 
 describe('a turn that another process carries', () => {
@@ -33,6 +36,36 @@ describe('a turn that another process carries', () => {
     expect(running.length).toBeGreaterThan(1);
     expect(text).toBe(words);
     expect(frames.at(-1)).toMatchObject({ event: 'turn.finished', data: { status: 'completed', answer: words } });
+  });
+
+  it('D01: is left there and followed there again, as often as one likes: the text goes on, and is whole', async () => {
+    const conversationId = await api.conversation();
+    const { turnId, frames: here } = await api.begin(conversationId, question);
+    here.leave();
+    const seen: Frame[] = [];
+    for (let left = 0; left < 3; left += 1) {
+      const again = await api.at(two).follow(conversationId, turnId, idOfLast(seen));
+      let deltas = 0;
+      seen.push(...(await again.until(({ event }) => event === 'text.delta' && ++deltas === 3)));
+      again.leave();
+    }
+    seen.push(...(await (await api.at(two).follow(conversationId, turnId, idOfLast(seen))).rest()));
+    expect([...textsOf(seen).values()]).toEqual([words]);
+    expect(seen.at(-1)).toMatchObject({ event: 'turn.finished', data: { answer: words } });
+  });
+
+  it('is followed there by two, of whom one leaves: the other one reads on', async () => {
+    const conversationId = await api.conversation();
+    const { turnId, frames: here } = await api.begin(conversationId, question);
+    here.leave();
+    const leaving = await api.at(two).follow(conversationId, turnId);
+    await leaving.until('text.delta');
+    const staying = await api.at(two).follow(conversationId, turnId);
+    const seen = [...(await staying.until('text.snapshot'))];
+    leaving.leave();
+    seen.push(...(await staying.rest()));
+    expect(seen.filter(({ event }) => event === 'text.delta').length).toBeGreaterThan(5);
+    expect([...textsOf(seen).values()]).toEqual([words]);
   });
 
   it('shows its running text to nobody without the token of the installation', async () => {

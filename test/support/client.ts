@@ -66,25 +66,28 @@ export interface Begun {
   readonly frames: Frames;
 }
 
-/** The API as a program outside uses it: over HTTP, with an API key. */
+/** The API as a program outside uses it: over HTTP, with an API key. Of several processes each request goes to the next. */
 export class Client {
+  private sent = 0;
+
   constructor(
     readonly url: string,
     readonly apiKey: string,
+    private readonly others: readonly string[] = [],
   ) {}
 
-  /** The same caller, at another process. */
+  /** The same caller, at this process alone. */
   at({ url }: { readonly url: string }): Client {
     return new Client(url, this.apiKey);
   }
 
-  /** Another caller, at the same process. */
+  /** Another caller, at the same processes. */
   withKey(apiKey: string): Client {
-    return new Client(this.url, apiKey);
+    return new Client(this.url, apiKey, this.others);
   }
 
   async send<T = Record<string, unknown>>(method: string, path: string, sending: Sending = {}): Promise<Reply<T>> {
-    const response = await fetch(this.url + path, this.request(method, sending));
+    const response = await fetch(this.next() + path, this.request(method, sending));
     const text = await response.text();
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
     return { status: response.status, headers: response.headers, text, body: (isJson ? JSON.parse(text) : text) as T };
@@ -213,13 +216,19 @@ export class Client {
   /** The raw bytes of a node's request. */
   async replayBytes(nodeId: string): Promise<Buffer> {
     const headers = { ...this.authorization, accept: 'application/octet-stream' };
-    const response = await fetch(`${this.url}/v1/nodes/${nodeId}/replay`, { headers });
+    const response = await fetch(`${this.next()}/v1/nodes/${nodeId}/replay`, { headers });
     if (!response.ok) throw new Error(`The replay of ${nodeId} answered ${response.status}.`);
     return Buffer.from(await response.arrayBuffer());
   }
 
   async conversations(query = ''): Promise<Json<Page<ConversationView>>> {
     return this.get(`/v1/conversations${query}`);
+  }
+
+  private next(): string {
+    const urls = [this.url, ...this.others];
+    this.sent += 1;
+    return urls[(this.sent - 1) % urls.length] ?? this.url;
   }
 
   private get authorization(): Record<string, string> {
@@ -250,7 +259,7 @@ export class Client {
     const connection = new AbortController();
     const headers = { ...sending.headers, accept: 'text/event-stream' };
     const init = { ...this.request(method, { ...sending, headers } as Sending), signal: connection.signal };
-    const response = await fetch(this.url + path, init);
+    const response = await fetch(this.next() + path, init);
     if (response.ok) return new Frames(response, connection);
     const text = await response.text();
     const body = JSON.parse(text) as Record<string, unknown>;

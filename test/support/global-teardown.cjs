@@ -1,11 +1,14 @@
-/** Lets go of the Postgres that global-setup.cjs started, and waits until it is gone. */
+/** Lets go of the servers that global-setup.cjs started, and waits until they are gone. */
 module.exports = async () => {
-  const child = globalThis.__testPostgres;
-  if (!child) return;
-  globalThis.__testPostgres = undefined;
-  delete process.env.TEST_DATABASE_URL;
+  const servers = globalThis.__testServers ?? [];
+  globalThis.__testServers = [];
+  await Promise.all(servers.map(leave));
+};
+
+async function leave({ child, variable }) {
+  delete process.env[variable];
   child.ref();
   const gone = child.exitCode === null && new Promise((done) => child.once('exit', done));
   child.stdin.end();
   await gone;
-};
+}

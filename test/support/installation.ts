@@ -14,6 +14,7 @@ import { temporaryFolder } from './child';
 import { Client } from './client';
 import { createTestDatabase, type TestDatabase } from './database';
 import { toolsFileFor, ToolServer } from './installation-tools';
+import { newLog } from './test-log';
 
 // Takeovers take a lease, and the machine may be busy.
 jest.setTimeout(60_000);
@@ -51,9 +52,16 @@ export interface OwnProcess extends Process {
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** One database, one simulated model, one server of tools, and any number of processes on them. */
+/**
+ * One database, one simulated model, one server of tools, and any number of processes on them. With a log in EventStoreDB (`newLog`, or a
+ * setting) it is spread over processes of the operating system, as in production: a projector alone writes the read models, and a client of
+ * the only api process that the test started goes to a second one in turn.
+ */
 export class Deployment {
   readonly processes: Process[] = [];
+  private readonly apis: Process[] = [];
+  private projector: Promise<Process> | undefined;
+  private second: Promise<Process> | undefined;
 
   private constructor(
     readonly database: TestDatabase,
@@ -75,11 +83,21 @@ export class Deployment {
     const folder = temporaryFolder();
     writeFileSync(join(folder.path, 'master-key'), randomBytes(32).toString('base64'), { mode: 0o600 });
     writeFileSync(join(folder.path, 'tools.json'), toolsFileFor(tools));
-    return new Deployment(database, pool, model, tools, folder, settings);
+    return new Deployment(database, pool, model, tools, folder, { ...newLog(), ...settings });
   }
 
   /** Starts a process inside this one. All of them call the one simulated model, which captures what it gets. */
   async start(settings: Settings = {}): Promise<InnerProcess> {
+    const [process] = await Promise.all([this.startInside(settings), this.startProjector()]);
+    return process;
+  }
+
+  /** Starts an api process beside others: where the deployment is spread, one of its own. It calls the same simulated model. */
+  async startBeside(settings: Settings = {}): Promise<Process> {
+    return this.isSpread ? this.startApi(settings) : this.start(settings);
+  }
+
+  private async startInside(settings: Settings): Promise<InnerProcess> {
     const lines: string[] = [];
     const config = loadConfig(this.environment(settings));
     const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) });
@@ -100,14 +118,31 @@ export class Deployment {
       },
     };
     this.processes.push(process);
+    this.apis.push(process);
     return process;
   }
 
   /** Starts a program itself, to be killed. An api process has a simulated model of its own. */
   async spawn(settings: Settings = {}, program: 'api' | 'projector' = 'api'): Promise<OwnProcess> {
-    const main = join(__dirname, '..', '..', 'apps', program, 'src', 'main.ts');
+    const own = await this.run([join(__dirname, '..', '..', 'apps', program, 'src', 'main.ts')], settings);
+    if (program === 'api') this.apis.push(own);
+    return own;
+  }
+
+  private async startApi(settings: Settings): Promise<OwnProcess> {
+    const own = await this.run([join(__dirname, 'api-process.ts'), this.model.url], settings);
+    this.apis.push(own);
+    return own;
+  }
+
+  private async startProjector(): Promise<void> {
+    if (this.isSpread && this.settings['PALIMPSEST_PROJECTOR'] === undefined)
+      await (this.projector ??= this.spawn({}, 'projector'));
+  }
+
+  private async run(program: readonly string[], settings: Settings): Promise<OwnProcess> {
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...this.environment(settings) };
-    const child = spawn(process.execPath, ['-r', join(__dirname, 'ts.cjs'), main], {
+    const child = spawn(process.execPath, ['-r', join(__dirname, 'ts.cjs'), ...program], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -147,9 +182,12 @@ export class Deployment {
     return new PostgresApiKeys(this.pool).create({ tenantName: name }, ['tenant', 'operator']);
   }
 
-  /** A client of a new tenant, at a process. */
+  /** A client of a new tenant, at a process; where the deployment is spread and this is its only one, at a second one in turn. */
   async client(process: Process): Promise<Client> {
-    return new Client(process.url, (await this.newTenant()).secret);
+    const { secret } = await this.newTenant();
+    if (this.isSpread && this.apis.length === 1) this.second = this.startApi({});
+    const second = process === this.apis[0] ? await this.second : undefined;
+    return new Client(process.url, secret, second ? [second.url] : []);
   }
 
   async close(): Promise<void> {
@@ -159,9 +197,16 @@ export class Deployment {
     this.folder.remove();
   }
 
+  private get isSpread(): boolean {
+    return this.settings['EVENTSTORE_URL'] !== undefined;
+  }
+
   private environment(settings: Settings): Settings {
+    // Another database is another installation, which has another log.
+    const isOfAnother = settings['DATABASE_URL'] !== undefined;
     return {
       ...shortTimes,
+      ...(this.isSpread && !isOfAnother && { PALIMPSEST_PROJECTOR: 'off' }),
       DATABASE_URL: this.database.url,
       PALIMPSEST_PORT: '0',
       PALIMPSEST_DATA_DIR: join(this.folder.path, `data-${randomBytes(4).toString('hex')}`),
@@ -173,6 +218,7 @@ export class Deployment {
       ANTHROPIC_API_KEY: 'test',
       ANTHROPIC_BASE_URL: this.model.url,
       ...this.settings,
+      ...(isOfAnother && newLog()),
       ...settings,
     };
   }

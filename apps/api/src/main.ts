@@ -1,32 +1,4 @@
-import { lifetimeOfThisProcess, run } from '@palimpsest/installation';
-import { createLogger, loadConfig, openDataDir } from '@palimpsest/platform';
-import { banner } from './banner';
-import { serve } from './serve';
-import { openInstallation } from './wiring/installation';
+import { run } from '@palimpsest/installation';
+import { apiProcess } from './api-process';
 
-/** The whole of Palimpsest in one process. */
-async function main(): Promise<void> {
-  const config = loadConfig(process.env);
-  const log = createLogger(config.logLevel);
-  const home = openDataDir(config.dataDir);
-  try {
-    const { ending, lose } = lifetimeOfThisProcess();
-    const installation = await openInstallation(config, home, log, lose);
-    try {
-      const served = await serve(config, installation, log);
-      home.announce(served.url);
-      process.stdout.write(banner(config, installation, served));
-      const why = await ending;
-      if ('lost' in why) throw why.lost;
-      log.info(why, 'shutting down');
-      await installation.running.drain();
-      await served.close();
-    } finally {
-      await installation.close();
-    }
-  } finally {
-    home.release();
-  }
-}
-
-run(main);
+run(() => apiProcess());

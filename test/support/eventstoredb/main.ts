@@ -40,8 +40,9 @@ async function main(): Promise<void> {
   const [port = '0', journal] = process.argv.slice(2);
   const server = await EventStoreDbServer.start({ port: Number(port), ...(journal ? { journal } : {}) });
   process.on('message', (order: Order) => void obey(server, order).then(() => process.send?.('done')));
-  // A test that died takes its server along.
-  process.on('disconnect', () => process.exit(0));
+  // A test that died takes its server along, and so does a run that held its standard input open.
+  if (process.send) process.on('disconnect', () => process.exit(0));
+  else process.stdin.once('close', () => process.exit(0)).resume();
   process.stdout.write(`${server.url}\n`);
 }
 
