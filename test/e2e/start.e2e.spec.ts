@@ -175,6 +175,10 @@ describe('the start', () => {
         { PALIMPSEST_TOOLS_FILE: '/nowhere/tools.json' },
         /^The tools file \/nowhere\/tools.json cannot be read: .*\.\n$/,
       ],
+      [
+        { PALIMPSEST_MODELS_FILE: '/nowhere/models.json' },
+        /^The models file \/nowhere\/models.json cannot be read: .*\.\n$/,
+      ],
       [{ PALIMPSEST_DATA_DIR: sources.root }, /^The data cannot live in .*: it holds other things .*\n$/],
       [
         { ...elsewhere, DATABASE_URL: 'postgres://nobody:hidden@127.0.0.1:1/none' },

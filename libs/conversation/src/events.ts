@@ -42,6 +42,8 @@ export type HeadReason = 'turn' | 'failure' | 'edit' | 'regenerate' | 'switch' |
 export interface Usage {
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
+  /** Of the input: what the provider put into its cache, where it says so. */
+  readonly cacheWriteTokens?: number;
   readonly outputTokens: number;
 }
 

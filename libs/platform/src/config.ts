@@ -26,6 +26,8 @@ export interface Config {
   readonly anchorUrl: string | undefined;
   /** The operator's tools: a JSON file. */
   readonly toolsFile: string | undefined;
+  /** What the operator says of models: a JSON file. */
+  readonly modelsFile: string | undefined;
   /** Whether an api process writes the read models too, or leaves them to projectors. */
   readonly projects: boolean;
   /** Where other processes of this installation reach this one; by default where it is bound. */
@@ -78,6 +80,7 @@ const variables = {
   PALIMPSEST_ANCHOR_FILE: z.string().optional(),
   PALIMPSEST_ANCHOR_URL: url(httpUrl, 'http:', 'https:'),
   PALIMPSEST_TOOLS_FILE: z.string().optional(),
+  PALIMPSEST_MODELS_FILE: z.string().optional(),
   PALIMPSEST_PROJECTOR: z.enum(['on', 'off'], 'on or off').default('on'),
   PALIMPSEST_INTERNAL_URL: url(httpUrl, 'http:', 'https:'),
   PALIMPSEST_LOG_LEVEL: z.enum(logLevels, `one of ${logLevels.join(', ')}`).default('info'),
@@ -137,6 +140,7 @@ function toConfig(read: Environment, portGiven: boolean): Config {
     anchorFile: absolute(read.PALIMPSEST_ANCHOR_FILE),
     anchorUrl: read.PALIMPSEST_ANCHOR_URL,
     toolsFile: absolute(read.PALIMPSEST_TOOLS_FILE),
+    modelsFile: absolute(read.PALIMPSEST_MODELS_FILE),
     projects: read.PALIMPSEST_PROJECTOR === 'on',
     internalUrl: read.PALIMPSEST_INTERNAL_URL,
     logLevel: read.PALIMPSEST_LOG_LEVEL,

@@ -137,7 +137,7 @@ describe('a message, put together from its stream', () => {
           { type: 'hologram', depth: 3, light: 'so bright' },
         ],
       },
-      usage: { inputTokens: 115, cachedInputTokens: 100, outputTokens: 20 },
+      usage: { inputTokens: 115, cachedInputTokens: 100, cacheWriteTokens: 5, outputTokens: 20 },
       stopReason: 'end_turn',
     });
     expect(await items('messages-thinking.sse')).toEqual([

@@ -1,4 +1,5 @@
 export { isExact, reservedParams } from './params';
+export * from './models';
 export * from './port';
 export { AnthropicProvider } from './anthropic-messages/provider';
 export { OpenAiProvider, type ProviderOptions } from './openai-chat/provider';

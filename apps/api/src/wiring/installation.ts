@@ -74,6 +74,7 @@ export async function openInstallation(
       ...{ installationKeys, readInstallationKeys },
       anchors: anchorSettings(config, home),
       providers: providers.byName,
+      models: providers.models,
       defaultModel: providers.defaultModel,
       tools: tools.registry,
       projects: config.projects,

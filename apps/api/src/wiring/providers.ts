@@ -2,7 +2,9 @@ import type { ModelChoice } from '@palimpsest/assistant';
 import type { Config } from '@palimpsest/platform';
 import {
   AnthropicProvider,
+  loadModels,
   type ModelProvider,
+  type ModelRegistry,
   OpenAiProvider,
   type SimulatedModel,
   SimulatedProvider,
@@ -11,18 +13,17 @@ import {
 
 export interface Providers {
   readonly byName: ReadonlyMap<string, ModelProvider>;
-  readonly defaultModel: ModelChoice;
+  readonly models: ModelRegistry;
+  readonly defaultModel: Pick<ModelChoice, 'provider' | 'name'>;
   close(): Promise<void>;
 }
 
-const caps = { inputCap: 128_000, maxOutputTokens: 4096, params: {} };
-
 /** What an assistant that names no model gets, by the keys at hand. */
 const defaults = {
-  anthropic: { provider: 'anthropic', name: 'claude-sonnet-4-5', ...caps },
-  openai: { provider: 'openai', name: 'gpt-4.1', ...caps },
-  simulated: { provider: 'simulated', name: 'simulated', ...caps },
-} as const satisfies Record<string, ModelChoice>;
+  anthropic: { provider: 'anthropic', name: 'claude-sonnet-4-5' },
+  openai: { provider: 'openai', name: 'gpt-4.1' },
+  simulated: { provider: 'simulated', name: 'simulated' },
+} as const satisfies Record<string, Pick<ModelChoice, 'provider' | 'name'>>;
 
 /**
  * The providers that this installation can call: those whose key is in the environment, and the simulated model, a server of this very
@@ -30,9 +31,10 @@ const defaults = {
  * where there is no key at all.
  */
 export async function createProviders(
-  { openai, anthropic, limits }: Config,
+  { openai, anthropic, limits, modelsFile }: Config,
   given?: Pick<SimulatedModel, 'url'>,
 ): Promise<Providers> {
+  const models = loadModels(modelsFile);
   const timeoutMs = limits.callIdleTimeoutMs;
   const simulated = given ? { url: given.url, close: async () => undefined } : await startSimulatedModel();
   const providers: ModelProvider[] = [new SimulatedProvider({ baseUrl: simulated.url, timeoutMs })];
@@ -43,5 +45,5 @@ export async function createProviders(
     providers.push(new AnthropicProvider({ apiKey: anthropic.apiKey, baseUrl: anthropic.baseUrl, timeoutMs }));
   const byName = new Map(providers.map((provider): [string, ModelProvider] => [provider.name, provider]));
   const first = byName.has('anthropic') ? 'anthropic' : byName.has('openai') ? 'openai' : 'simulated';
-  return { byName, defaultModel: defaults[first], close: () => simulated.close() };
+  return { byName, models, defaultModel: defaults[first], close: () => simulated.close() };
 }

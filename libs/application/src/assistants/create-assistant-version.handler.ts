@@ -1,6 +1,6 @@
 import type { AssistantDefinition, ModelChoice, ToolDefinition } from '@palimpsest/assistant';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { reservedParams } from '@palimpsest/providers';
+import { type ModelFacts, reservedParams } from '@palimpsest/providers';
 import { ToolUnavailable } from '@palimpsest/tools';
 import { answer, type Answer, refused } from '../refusal';
 import { commandKey, createdId } from '../system/command-keys';
@@ -8,10 +8,6 @@ import { guarded } from '../system/guard';
 import { System } from '../system/system';
 import type { AssistantView } from '../views';
 import { type AssistantSpecification, CreateAssistantVersion } from './create-assistant-version.command';
-
-/** Tokens, where a model is named without them. */
-const DEFAULT_INPUT_CAP = 128_000;
-const DEFAULT_MAX_OUTPUT_TOKENS = 4096;
 
 @CommandHandler(CreateAssistantVersion)
 export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssistantVersion> {
@@ -51,6 +47,11 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
   ): Promise<Answer<Omit<AssistantDefinition, 'assistantId' | 'version'>>> {
     const { name, systemPrompt, locale = 'en', zone = 'UTC' } = specification;
     const model = this.model(specification.model);
+    if (model.inputCap < 1)
+      return refused(
+        'validation_failed',
+        `The model ${JSON.stringify(model.name)} has a window of ${this.facts(model).contextWindow} tokens, and maxOutputTokens is ${model.maxOutputTokens}: nothing is left for a request.`,
+      );
     const reserved = reservedParams(model.params);
     if (reserved.length)
       return refused(
@@ -83,16 +84,17 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     return answer({ name, systemPrompt, model, tools, locale, zone });
   }
 
-  private model(model: AssistantSpecification['model']): ModelChoice {
-    if (!model) return this.system.defaultModel;
-    const {
-      provider,
-      name,
-      inputCap = DEFAULT_INPUT_CAP,
-      maxOutputTokens = DEFAULT_MAX_OUTPUT_TOKENS,
-      params = {},
-    } = model;
+  /** What it leaves out is what the registry says now: from here on it is part of the version. */
+  private model(model: AssistantSpecification['model'] = this.system.defaultModel): ModelChoice {
+    const { provider, name, params = {} } = model;
+    const facts = this.facts(model);
+    const { maxOutputTokens = facts.outputReserve } = model;
+    const { inputCap = Math.min(facts.inputCap, facts.contextWindow - maxOutputTokens) } = model;
     return { provider, name, inputCap, maxOutputTokens, params };
+  }
+
+  private facts({ provider, name }: Pick<ModelChoice, 'provider' | 'name'>): ModelFacts {
+    return this.system.models.find(provider, name);
   }
 }
 

@@ -2,7 +2,7 @@ import type { ModelChoice } from '@palimpsest/assistant';
 import { Replayer } from '@palimpsest/audit';
 import { type EventStore, type InstallationKeys, KeyRing, PostgresKeyStore } from '@palimpsest/event-store';
 import { type Limits, type Logger, type Pool, randomIds, systemClock } from '@palimpsest/platform';
-import type { ModelProvider } from '@palimpsest/providers';
+import type { ModelProvider, ModelRegistry } from '@palimpsest/providers';
 import { Approvals, ConversationLog, ConversationTree } from '@palimpsest/read-models';
 import type { ToolRegistry } from '@palimpsest/tools';
 import { Assistants, ConversationIdentities, RemoteTexts } from '@palimpsest/turns';
@@ -27,7 +27,8 @@ export interface SystemOptions {
   readonly anchors?: AnchorSettings;
   /** Those that this installation can call, by name. */
   readonly providers: ReadonlyMap<string, ModelProvider>;
-  readonly defaultModel: ModelChoice;
+  readonly models: ModelRegistry;
+  readonly defaultModel: Pick<ModelChoice, 'provider' | 'name'>;
   readonly tools: ToolRegistry;
   readonly limits: Limits;
   readonly log: Logger;
@@ -80,6 +81,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     turns: new TurnReader(store, conversations, feed, remote),
     forget: (conversationId) => carrying.forget(conversationId),
     subjectSalt: await saltOf(pool, PALIMPSEST_SALT),
+    models: options.models,
     defaultModel: options.defaultModel,
     hasProvider: (name) => providers.has(name),
     now: () => systemClock.now(),

@@ -2,6 +2,7 @@ import type { EventCodec, EventStore, KeyRing } from '@palimpsest/event-store';
 import type { Replayer } from '@palimpsest/audit';
 import type { ModelChoice } from '@palimpsest/assistant';
 import type { Limits } from '@palimpsest/platform';
+import type { ModelRegistry } from '@palimpsest/providers';
 import type { Approvals, ConversationLog, ConversationTree, Projector } from '@palimpsest/read-models';
 import type { ToolRegistry } from '@palimpsest/tools';
 import type { Assistants, ConversationIdentities, ConversationWriter, TurnEngine, TurnFeed } from '@palimpsest/turns';
@@ -33,8 +34,10 @@ export abstract class System {
   /** Of this installation, random: with it a person's id becomes a subject's. */
   abstract readonly subjectSalt: string;
   abstract readonly limits: Limits;
+  /** What is known of the models that assistants may name. */
+  abstract readonly models: ModelRegistry;
   /** The model of an assistant that names none; by the keys at hand. */
-  abstract readonly defaultModel: ModelChoice;
+  abstract readonly defaultModel: Pick<ModelChoice, 'provider' | 'name'>;
   /** Whether this installation can call a provider. */
   abstract hasProvider(name: ModelChoice['provider']): boolean;
   /** Of a deleted conversation: whatever this process holds of it in memory, and its snapshot. Idempotent. */

@@ -104,9 +104,11 @@ function finishBlock(block: JsonRecord | undefined): void {
 function usageOf(value: unknown): Usage {
   const usage = isRecord(value) ? value : {};
   const cached = countOf(usage['cache_read_input_tokens']);
+  const written = countOf(usage['cache_creation_input_tokens']);
   return {
-    inputTokens: countOf(usage['input_tokens']) + cached + countOf(usage['cache_creation_input_tokens']),
+    inputTokens: countOf(usage['input_tokens']) + cached + written,
     cachedInputTokens: cached,
+    ...(written === 0 ? {} : { cacheWriteTokens: written }),
     outputTokens: countOf(usage['output_tokens']),
   };
 }

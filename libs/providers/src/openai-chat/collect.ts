@@ -138,9 +138,11 @@ function begins(part: JsonRecord, same: JsonRecord): boolean {
 function usageOf(response: JsonRecord): Usage {
   const usage = isRecord(response['usage']) ? response['usage'] : {};
   const details = isRecord(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {};
+  const written = countOf(details['cache_write_tokens']);
   return {
     inputTokens: countOf(usage['prompt_tokens']),
     cachedInputTokens: countOf(details['cached_tokens']) || countOf(usage['prompt_cache_hit_tokens']),
+    ...(written === 0 ? {} : { cacheWriteTokens: written }),
     outputTokens: countOf(usage['completion_tokens']),
   };
 }
