@@ -160,8 +160,8 @@ export const faults: Readonly<Record<string, Fault>> = {
   parentIsHead: {
     after: (decision, state) =>
       rewrite(decision, (event) =>
-        event.type === 'CallRequested' && event.data.round === 1
-          ? { ...event, data: { ...event.data, parent: state.head } }
+        event.type === 'CallRequested' && event.data.kind === 'turn' && event.data.round === 1
+          ? ({ ...event, data: { ...event.data, parent: state.head } } as DraftEvent)
           : event,
       ),
   },

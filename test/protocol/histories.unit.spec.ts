@@ -57,6 +57,8 @@ const kinds: fc.WeightedArbitrary<Move['kind']>[] = [
   { weight: 3, arbitrary: fc.constantFrom('RecordAnswer', 'RecordToolResult', 'RecordAttemptFailure', 'GoOn') },
   { weight: 3, arbitrary: fc.constantFrom('DecideApproval', 'ExpireApproval', 'TakeOverTurn', 'TakeOverTurn') },
   { weight: 2, arbitrary: fc.constantFrom('CancelTurn', 'CancelTurn', 'FailTurn') },
+  { weight: 2, arbitrary: fc.constantFrom('StartCompaction', 'RequestTransform', 'RequestSummary') },
+  { weight: 3, arbitrary: fc.constantFrom('RecordWork', 'RecordWork', 'CloseWork') },
   { weight: 1, arbitrary: fc.constantFrom('ClearConversation', 'ClearConversation', 'AttachDependent') },
 ];
 const rarely = <T>(arbitrary: fc.Arbitrary<T>) =>
@@ -92,6 +94,17 @@ function fitting(state: ActiveConversation, yes: boolean): ConversationCommand['
   if (!running) return queue.length > 0 ? 'StartQueuedTurn' : yes ? 'StartTurn' : 'EditTurn';
   if (running.phase !== 'carried') return 'TakeOverTurn';
   return nodes.get(running.node ?? '')?.status === 'pending' ? 'RecordAnswer' : 'GoOn';
+}
+
+/** Calls outside a turn that are out; where there are none, any node. */
+function worksOf({ nodes }: ActiveConversation): string[] {
+  const out = [...nodes].filter(([, node]) => node.kind !== 'turn' && node.status === 'pending').map(([id]) => id);
+  return out.length > 0 ? out : keysOf(nodes);
+}
+
+function carrierOfWork({ nodes }: ActiveConversation, id: string): string {
+  const node = nodes.get(id);
+  return node && node.kind !== 'turn' ? node.carrier : 'nobody';
 }
 
 function commandOf(state: ActiveConversation, verdict: Verdict, m: Move, n: number): ConversationCommand {
@@ -153,6 +166,28 @@ function commandOf(state: ActiveConversation, verdict: Verdict, m: Move, n: numb
       };
     case 'FailTurn':
       return { type: kind, carrier: mine, reason: 'internal', detail: 'broken' };
+    case 'StartCompaction':
+      return { type: kind, nodeId: `w${n}`, carrier: token, instruction: 'i', key };
+    case 'RequestSummary':
+      return {
+        type: kind,
+        nodeId: `w${n}`,
+        carrier: token,
+        instruction: 'i',
+        parent: pickOf(keysOf(state.nodes), pick),
+      };
+    case 'RequestTransform': {
+      const after = yes ? undefined : pickOf(keysOf(state.nodes), pick);
+      return { type: kind, nodeId: `w${n}`, carrier: token, instruction: 'i', after, key };
+    }
+    case 'RecordWork': {
+      const work = pickOf(worksOf(state), pick);
+      return { type: kind, nodeId: work, carrier: pick % 5 ? carrierOfWork(state, work) : token, answer: answerOf(m) };
+    }
+    case 'CloseWork': {
+      const work = pickOf(worksOf(state), pick);
+      return { type: kind, nodeId: work, lapsed: pick % 5 ? carrierOfWork(state, work) : token };
+    }
     case 'StartConversation':
       throw new Error('A history starts once.');
   }
@@ -191,9 +226,10 @@ class Both {
 
   /** Invariant 2: a node's place, kind and turn never change, and its status moves once. */
   private nodesStay({ nodes }: ActiveConversation): void {
-    for (const [id, { parent, kind, turnId, status }] of nodes) {
+    for (const [id, node] of nodes) {
+      const { toolCallIds: _, headAt: _moves, reason: _why, ...kept } = node;
       const before = this.seen.get(id);
-      const now = JSON.stringify([parent, kind, turnId, status]);
+      const now = JSON.stringify(kept);
       if (before !== undefined && !before.includes('"pending"')) expect(now).toBe(before);
       this.seen.set(id, now);
     }
@@ -217,7 +253,8 @@ function keyIsKept(verdict: Verdict, command: ConversationCommand, decision: Dec
 
 /** Of the nodes that were the head, the last one with `nodeId` on its way to the root. */
 function expectedHead({ heads, nodes }: Verdict, nodeId: string): string | undefined {
-  const under = (id: string | null): boolean => id !== null && (id === nodeId || under(nodes[id]?.parent ?? null));
+  const under = (id: string | null): boolean =>
+    id !== null && (id === nodeId || under(nodes[id]?.parent ?? nodes[id]?.origin ?? null));
   return heads.findLast(under);
 }
 
@@ -233,6 +270,7 @@ function busyStays(state: ActiveConversation): void {
   if (!state.running && !state.queue.length) return;
   for (const command of [
     { type: 'ClearConversation' },
+    { type: 'StartCompaction', nodeId: 'k', carrier: 'k', instruction: 'i' },
     { type: 'DeleteConversation', keyId: 'k', deletedDependents: state.dependents },
   ] as const)
     // prettier-ignore

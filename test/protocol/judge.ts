@@ -13,6 +13,16 @@ interface JudgedCall extends SaidCall {
   result: string | null;
 }
 
+interface JudgedNode {
+  parent: string | null;
+  /** Of a compaction: the node before it. */
+  origin: string | null;
+  kind: string;
+  status: string;
+  reason?: string;
+  calls: string[];
+}
+
 /** What a log means, by a fold of the judge's own: none of the product's code runs here, or the product would judge itself. */
 export interface Verdict {
   turn: {
@@ -25,7 +35,7 @@ export interface Verdict {
   } | null;
   turns: Record<string, string>;
   parents: Record<string, string | null>;
-  nodes: Record<string, { parent: string | null; status: string; reason?: string; calls: string[] }>;
+  nodes: Record<string, JudgedNode>;
   calls: Record<string, JudgedCall>;
   keys: Record<string, string>;
   queue: string[];
@@ -87,6 +97,10 @@ function on(s: Verdict, e: Said): void {
       return;
     case 'CallRequested':
       return callIsRequested(s, e);
+    case 'WorkRequested':
+      return workIsRequested(s, e);
+    case 'Compacted':
+      return compacts(s, e);
     case 'CallAttemptFailed':
       return demand(s.nodes[e.node]?.status === 'pending', `I4: an attempt of ${e.node} after its end`);
     case 'CallSucceeded':
@@ -153,8 +167,32 @@ function callIsRequested(s: Verdict, e: Extract<Said, { type: 'CallRequested' }>
   demand(!s.nodes[e.node] && e.parent === (turn.node ?? turn.parent), `I4: ${e.node} has a wrong parent`);
   const open = openCalls(s, e.parent);
   demand(!open.length, `I7: ${e.node} is requested with ${open.join()} unanswered`);
-  s.nodes[e.node] = { parent: e.parent, status: 'pending', calls: [] };
+  s.nodes[e.node] = { parent: e.parent, origin: null, kind: 'turn', status: 'pending', calls: [] };
   turn.node = e.node;
+}
+
+/** A call outside a turn stands where it likes in this epoch; what it sends has a result for each call. Extraction is noise here. */
+function workIsRequested(s: Verdict, e: Extract<Said, { type: 'WorkRequested' }>): void {
+  const from = e.origin ?? e.parent;
+  demand(!s.nodes[e.node], `I4: ${e.node} is requested twice`);
+  demand(!s.past.includes(from ?? ''), `${e.node} grows from ${from}, which was cleared`);
+  if (e.kind !== 'extraction') {
+    demand(s.nodes[from ?? ''], `I4: ${e.node} grows from ${from}, which is not there`);
+    demand(!openCalls(s, from).length, `I7: ${e.node} is requested with ${openCalls(s, from).join()} unanswered`);
+  }
+  const { parent, origin, kind } = e;
+  s.nodes[e.node] = { parent, origin, kind, status: 'pending', calls: [] };
+}
+
+function compacts(s: Verdict, e: Extract<Said, { type: 'Compacted' }>): void {
+  const node = s.nodes[e.node];
+  demand(node?.kind === 'compaction' && node.status === 'succeeded', `I4: ${e.node} compacts, and has no summary`);
+  demand(!s.turn && !s.queue.length, `I4: ${e.node} compacts while a turn is unfinished`);
+  demand(
+    node?.origin === e.origin && s.head === e.origin,
+    `I4: ${e.node} compacts ${e.origin}, and the head is ${s.head}`,
+  );
+  s.owesHead = { to: e.node, reason: 'compaction' };
 }
 
 function callSucceeds(s: Verdict, e: Extract<Said, { type: 'CallSucceeded' }>): void {
@@ -232,7 +270,7 @@ function clears(s: Verdict, e: Extract<Said, { type: 'Cleared' }>): void {
 /** The calls on the path from a node to the root that have no result. */
 function openCalls(s: Verdict, from: string | null): string[] {
   const open: string[] = [];
-  for (let id = from; id; id = s.nodes[id]!.parent)
+  for (let id = from; id; id = s.nodes[id]!.parent ?? s.nodes[id]!.origin)
     open.push(...s.nodes[id]!.calls.filter((call) => !s.calls[call]!.result));
   return open;
 }

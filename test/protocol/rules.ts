@@ -137,12 +137,14 @@ export class Rules {
     if (known) return { events: [], facts: 0, answer: answerTo(state, key) };
     const data = {
       nodeId: `beside-${key}`,
-      parent: state.head,
+      parent: state.head ?? 'root',
       kind: 'extraction',
-      turnId: 'beside',
-      round: 1,
+      carrier: 'beside',
     } as const;
-    return { events: [{ type: 'CallRequested', data, content: null, key: { name: key, digest } }], facts: 1 };
+    return {
+      events: [{ type: 'CallRequested', data, content: { instruction: 'i' }, key: { name: key, digest } }],
+      facts: 1,
+    };
   }
 }
 

@@ -49,7 +49,9 @@ function digest(text: string): string {
 
 function finished({ log: { verdict } }: State): boolean {
   return (
-    !verdict.turn && !verdict.queue.length && Object.values(verdict.nodes).every(({ status }) => status !== 'pending')
+    !verdict.turn &&
+    !verdict.queue.length &&
+    Object.values(verdict.nodes).every(({ kind, status }) => kind !== 'turn' || status !== 'pending')
   );
 }
 const served = (s: State) => s.procs.A.up === 'up' || s.procs.B.up === 'up';

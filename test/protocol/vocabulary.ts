@@ -6,6 +6,8 @@ export type Said = { key?: CommandKey | undefined } & (
   | { type: 'TurnStarted'; turn: string; carrier: string; parent: string | null; kind: string; of?: string | undefined }
   | { type: 'TurnTakenOver'; turn: string; carrier: string }
   | { type: 'CallRequested'; node: string; parent: string | null; turn: string }
+  | { type: 'WorkRequested'; node: string; parent: string | null; origin: string | null; kind: string }
+  | { type: 'Compacted'; node: string; origin: string }
   | { type: 'CallAttemptFailed' | 'CallFailed'; node: string; reason: string }
   | { type: 'CallSucceeded'; node: string; calls: SaidCall[] }
   | { type: 'ToolApprovalRequested'; call: string; args: string }
@@ -41,10 +43,11 @@ function words(e: DraftEvent): Said {
     }
     case 'TurnTakenOver':
       return { type: 'TurnTakenOver', turn: e.data.turnId, carrier: e.data.carrier };
-    case 'CallRequested': // a call beside the turn is noise to its protocol
-      return e.data.kind === 'turn'
-        ? { type: 'CallRequested', node: e.data.nodeId, parent: e.data.parent, turn: e.data.turnId }
-        : { type: 'Noise' };
+    case 'CallRequested': {
+      const { nodeId: node, parent, kind } = e.data;
+      if (kind === 'turn') return { type: 'CallRequested', node, parent, turn: e.data.turnId };
+      return { type: 'WorkRequested', node, parent, origin: kind === 'compaction' ? e.data.origin : null, kind };
+    }
     case 'CallAttemptFailed':
     case 'CallFailed':
       return { type: e.type, node: e.data.nodeId, reason: e.data.reason };
@@ -82,6 +85,8 @@ function words(e: DraftEvent): Said {
       return { type: 'Deleted' };
     case 'KeyDestroyed':
       return { type: 'KeyDestroyed' };
+    case 'ContextCompacted':
+      return { type: 'Compacted', node: e.data.nodeId, origin: e.data.origin };
     case 'ConversationStarted':
       return { type: 'Noise' };
   }

@@ -3,6 +3,8 @@ export type RefusalCode =
   | 'already_decided'
   | 'approval_mismatch'
   | 'before_compaction'
+  | 'nothing_to_compact'
+  | 'no_context'
   | 'behind'
   | 'cleared'
   | 'has_dependents'

@@ -63,7 +63,8 @@ export interface TreeNodeView {
   readonly parent: string | null;
   readonly kind: string;
   readonly status: string;
-  readonly turnId: string;
+  /** Null outside a turn. */
+  readonly turnId: string | null;
   readonly provider: string;
   readonly model: string;
   readonly usage: Usage | null;

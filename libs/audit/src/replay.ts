@@ -178,8 +178,9 @@ function assemble(
   segments: readonly OwnedSegment[],
   requests: ReadonlyMap<string, Requested>,
 ): Replay {
-  const { nodeId, turnId, provider, model, length, exact } = event.data;
+  const { nodeId, provider, model, length, exact } = event.data;
   const { sha256, url, path, headers } = event.content as StoredRequest;
+  const here = spokenIn(nodeId, requests);
   const chunks: Buffer[] = [];
   const parts: ReplayPart[] = [];
   let at = 0;
@@ -187,7 +188,7 @@ function assemble(
     for (const piece of segment) {
       const chunk = Buffer.from(wireText(piece), 'utf8');
       chunks.push(chunk);
-      const ofThisTurn = piece.nodeId !== null && turnOf(piece.nodeId, requests) === turnId;
+      const ofThisTurn = piece.nodeId !== null && spokenIn(piece.nodeId, requests) === here;
       const eventId = piece.source
         ? (piece.source.eventId ?? events.get(piece.source.revision)?.id)
         : requests.get(owner)?.id;
@@ -207,9 +208,14 @@ function assemble(
   return { nodeId, provider, model, url, path, headers, sha256, length, verified, exact, bytes, parts };
 }
 
-/** A node of a turn is named after it, so one whose request is not at hand tells its turn too. */
-function turnOf(nodeId: string, requests: ReadonlyMap<string, Requested>): string {
-  return requests.get(nodeId)?.data.turnId ?? nodeId.slice(0, nodeId.lastIndexOf('-'));
+/**
+ * A node's turn; outside a turn the node itself. A node of a turn is named after it, so one whose request is not at hand tells its turn too;
+ * one outside a turn is found in no request but its own.
+ */
+function spokenIn(nodeId: string, requests: ReadonlyMap<string, Requested>): string {
+  const { data } = requests.get(nodeId) ?? {};
+  if (data) return data.kind === 'turn' ? data.turnId : nodeId;
+  return nodeId.slice(0, nodeId.lastIndexOf('-'));
 }
 
 /** What was said in an earlier turn stands in the window of this one. */

@@ -35,10 +35,9 @@ export interface ToolCallItem {
 
 export interface PathNode {
   readonly nodeId: string;
-  readonly turnId: string;
   readonly provider: string;
   readonly status: 'pending' | 'succeeded' | 'failed';
-  /** Sent: results of the parent's calls in the order of the calls, then, in the first node of a turn, its question. */
+  /** Sent: results of the parent's calls in the order of the calls, then, in the first node of a turn, its question; outside a turn the instruction. */
   readonly results: readonly ToolResultItem[];
   readonly question: SourcedText | null;
   /** Received; null unless the call succeeded. */

@@ -1,4 +1,12 @@
-import type { ConversationEvent, NodeId, NodeKind, ToolCallId, TurnId } from '@palimpsest/conversation';
+import type {
+  ConversationEvent,
+  Instruction,
+  NodeId,
+  NodeKind,
+  RequestedNode,
+  ToolCallId,
+  TurnId,
+} from '@palimpsest/conversation';
 import type { EventPlace, PathNode, ReceivedItem, ReceivedMessage, SourcedText, ToolResultItem } from './items';
 import type { StoredRequest } from './manifest';
 
@@ -14,15 +22,33 @@ export interface NodeRecord {
   /** Of another conversation, from which this one grows; left out for its own. */
   readonly stream?: string;
   readonly parent: NodeId | null;
-  readonly turnId: TurnId;
+  /** Of a compaction node, which has no parent: the node before it. Null for all others. */
+  readonly origin: NodeId | null;
+  /** Null outside a turn. */
+  readonly turnId: TurnId | null;
   readonly kind: NodeKind;
   readonly provider: string;
   readonly status: 'pending' | 'succeeded' | 'failed';
   /** The first of its turn: it sends the question. */
   readonly first: boolean;
+  /** Of a call outside a turn: what it sends instead. */
+  readonly instruction: SourcedText | null;
   readonly calls: readonly ToolCallId[];
   readonly received: ReceivedMessage | null;
   readonly request: StoredRequest;
+}
+
+/** What a request that stands there, or will, says of its node's place and of what the node asks. */
+export function nodeAsRequested(
+  data: RequestedNode,
+  instruction: string | undefined,
+  place: EventPlace,
+): Pick<NodeRecord, 'nodeId' | 'parent' | 'origin' | 'turnId' | 'kind' | 'first' | 'instruction'> {
+  const { nodeId, parent, kind } = data;
+  const node = { nodeId, parent, kind, origin: data.kind === 'compaction' ? data.origin : null };
+  if (data.kind === 'turn') return { ...node, turnId: data.turnId, first: data.round === 1, instruction: null };
+  const text = instruction === undefined ? null : { text: instruction, source: { ...place, pointer: '/instruction' } };
+  return { ...node, turnId: null, first: false, instruction: text };
 }
 
 /**
@@ -67,11 +93,11 @@ export class PathFold {
         });
         return;
       case 'CallRequested': {
-        const { nodeId, parent, turnId, kind, provider, round } = event.data;
-        const request = event.content as StoredRequest;
+        const request = event.content as StoredRequest & Partial<Instruction>;
         this.characters += JSON.stringify(request).length;
-        const made = { nodeId, parent, turnId, kind, provider, request, first: round === 1, ...(stream && { stream }) };
-        this.nodes.set(nodeId, { ...made, status: 'pending', calls: [], received: null });
+        const made = { ...nodeAsRequested(event.data, request.instruction, place), request, ...(stream && { stream }) };
+        const { provider } = event.data;
+        this.nodes.set(made.nodeId, { ...made, provider, status: 'pending', calls: [], received: null });
         return;
       }
       case 'CallSucceeded': {
@@ -140,9 +166,9 @@ export class PathFold {
   private asPathNode(node: NodeRecord, parent: NodeRecord | undefined): PathNode {
     const known = this.rendered.get(node);
     if (known) return known;
-    const { nodeId, turnId, provider, status, received } = node;
-    const question = node.first ? (this.questionOf(turnId) ?? null) : null;
-    const made: PathNode = { nodeId, turnId, provider, status, question, received, results: this.resultsOf(parent) };
+    const { nodeId, provider, status, received } = node;
+    const question = node.first && node.turnId !== null ? (this.questionOf(node.turnId) ?? null) : node.instruction;
+    const made: PathNode = { nodeId, provider, status, question, received, results: this.resultsOf(parent) };
     this.rendered.set(node, made);
     return made;
   }

@@ -149,7 +149,7 @@ export interface RecordAnswer {
   readonly bounds: Bounds;
 }
 
-/** An attempt on the wire failed, and the same bytes are sent again. */
+/** An attempt on the wire failed, of a turn's call or of one outside, and the same bytes are sent again. */
 export interface RecordAttemptFailure {
   readonly type: 'RecordAttemptFailure';
   readonly carrier: Carrier;
@@ -158,6 +158,51 @@ export interface RecordAttemptFailure {
   readonly retryAfterMs?: number;
   readonly detail: string;
   readonly partial?: string;
+}
+
+/** A call outside a turn, with ids made by whoever asks. The carrier is this node's alone. */
+interface Work {
+  readonly nodeId: NodeId;
+  readonly carrier: Carrier;
+  /** The text that the node sends as its question. */
+  readonly instruction: string;
+}
+
+/** Its success moves the head to it, if nothing has happened since. */
+export interface StartCompaction extends Keyed, Work {
+  readonly type: 'StartCompaction';
+}
+
+/** Of the path that ends at `parent`, a run that is too large for one request; what it summarises is in its instruction's hands. */
+export interface RequestSummary extends Work {
+  readonly type: 'RequestSummary';
+  readonly parent: NodeId;
+}
+
+/** A playbook's draft of the path to the head, or another attempt at it. */
+export interface RequestTransform extends Keyed, Work {
+  readonly type: 'RequestTransform';
+  /** The attempt before, under which this one stands. Undefined: the first. */
+  readonly after?: NodeId | undefined;
+}
+
+/** Of a call outside a turn. Whether it is of use was judged by whoever asked. */
+export type WorkAnswer =
+  Omit<Extract<Answer, { status: 'succeeded' }>, 'toolCalls'> | Exclude<Answer, { status: 'succeeded' }>;
+
+export interface RecordWork {
+  readonly type: 'RecordWork';
+  readonly carrier: Carrier;
+  readonly nodeId: NodeId;
+  readonly answer: WorkAnswer;
+}
+
+/** Any process, for a call outside a turn that nobody living makes. */
+export interface CloseWork {
+  readonly type: 'CloseWork';
+  readonly nodeId: NodeId;
+  /** The carrier whose lease was seen to have lapsed or to be missing. */
+  readonly lapsed: Carrier;
 }
 
 /** From whoever ran the tool, its carrier or not, its turn ended or not. Never dropped unless a result stands. */
@@ -214,4 +259,9 @@ export type ConversationCommand =
   | RecordToolResult
   | GoOn
   | TakeOverTurn
-  | FailTurn;
+  | FailTurn
+  | StartCompaction
+  | RequestSummary
+  | RequestTransform
+  | RecordWork
+  | CloseWork;

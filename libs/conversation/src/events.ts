@@ -16,6 +16,8 @@ export type Carrier = string;
 
 export type TurnKind = 'ask' | 'edit' | 'regenerate';
 export type NodeKind = 'turn' | 'compaction' | 'transform' | 'extraction' | 'summary' | 'synthesis';
+/** A call that no turn makes: it has a carrier of its own, blocks no turn, and only a compaction moves the head. */
+export type WorkKind = Exclude<NodeKind, 'turn'>;
 export type ToolEffect = 'read' | 'write';
 
 /** Why an attempt or a call failed. The first eight are a provider's; the rest are ours. */
@@ -32,6 +34,7 @@ export type FailureReason =
   | 'superseded'
   | 'too_many_rounds'
   | 'request_too_large'
+  | 'unusable_answer'
   | 'internal';
 
 /** Why a result does not come from a run of the tool. */
@@ -73,6 +76,37 @@ export interface CommandKey {
   readonly digest: string;
 }
 
+/** Where a node stands, and who makes its call: a turn's carrier, or its own. */
+export type RequestedNode =
+  | {
+      readonly nodeId: NodeId;
+      readonly kind: 'turn';
+      readonly parent: NodeId | null;
+      readonly turnId: TurnId;
+      /** From 1. */
+      readonly round: number;
+    }
+  | {
+      readonly nodeId: NodeId;
+      readonly kind: 'compaction';
+      /** It has none: assembly stops here. */
+      readonly parent: null;
+      /** The node before it. */
+      readonly origin: NodeId;
+      readonly carrier: Carrier;
+    }
+  | {
+      readonly nodeId: NodeId;
+      readonly kind: Exclude<WorkKind, 'compaction'>;
+      readonly parent: NodeId;
+      readonly carrier: Carrier;
+    };
+
+/** Of a call outside a turn: what this node sends as its question. */
+export interface Instruction {
+  readonly instruction: string;
+}
+
 interface Shapes {
   ConversationStarted: {
     data: {
@@ -104,22 +138,17 @@ interface Shapes {
   };
   TurnTakenOver: { data: { turnId: TurnId; carrier: Carrier }; content: null };
   CallRequested: {
-    data: {
-      nodeId: NodeId;
-      parent: NodeId | null;
-      /** Of a compaction node, which has no parent: the node before it. */
-      origin?: NodeId;
-      kind: NodeKind;
-      turnId: TurnId;
-      /** From 1. */
-      round: number;
+    data: RequestedNode & {
       provider: string;
       model: string;
       /** Bytes of the request body. */
       length: number;
       exact: boolean;
     };
-    /** The manifest and the new segments, spans, SHA-256, URL, headers: `libs/context` names the shape. The rules do not read it. */
+    /**
+     * The manifest and the new segments, spans, SHA-256, URL, headers: `libs/context` names the shape; outside a turn the `Instruction` too.
+     * The rules do not read it.
+     */
     content: unknown;
   };
   CallAttemptFailed: {
@@ -157,6 +186,8 @@ interface Shapes {
   TurnFailed: { data: { turnId: TurnId; reason: FailureReason }; content: { detail: string } };
   TurnCancelled: { data: { turnId: TurnId }; content: null };
   HeadMoved: { data: { from: NodeId | null; to: NodeId; reason: HeadReason; turnId?: TurnId }; content: null };
+  /** The node's summary stands for all up to `origin`, from here on and for what grows from the node. */
+  ContextCompacted: { data: { nodeId: NodeId; origin: NodeId }; content: null };
   /** Transcript and head go together: there is no head until the next turn moves it. `epoch`: how many clears there were, with this one. */
   ConversationCleared: { data: { from: NodeId | null; epoch: number }; content: null };
   /** Another conversation is about to grow from this one's nodes. */
@@ -184,10 +215,11 @@ export type ConversationEvent = EventOf<ConversationEventType>;
 type RequestedCall = EventOf<'CallRequested'>;
 
 /** A model call that is decided and not rendered yet. Its request (provider, model, length, content) is made by whoever appends it. */
-export type CallRequestedDraft = Omit<RequestedCall, 'data' | 'content'> & {
-  readonly data: Omit<RequestedCall['data'], 'provider' | 'model' | 'length' | 'exact'>;
-  readonly content: null;
-};
+export type CallRequestedDraft = Omit<RequestedCall, 'data' | 'content'> &
+  (
+    | { readonly data: Extract<RequestedNode, { kind: 'turn' }>; readonly content: null }
+    | { readonly data: Exclude<RequestedNode, { kind: 'turn' }>; readonly content: Instruction }
+  );
 
 /** What `decide` gives back. All but `CallRequested` is ready to be sealed and appended. */
 export type DraftEvent = Exclude<ConversationEvent, RequestedCall> | CallRequestedDraft;

@@ -1,11 +1,11 @@
-import type { ConversationEventType, NodeId, RecordedEvent, ToolCallId, TurnId } from './events';
+import type { ConversationEventType, NodeId, RecordedEvent, RequestedNode, ToolCallId, TurnId } from './events';
 import {
   type ActiveConversation,
   type ConversationState,
   type DeletedConversation,
   isSource,
   nodeOf,
-  type NodeRecord,
+  type NodeProgress,
   type RunningTurn,
   toolCallOf,
   type ToolCallRecord,
@@ -57,6 +57,7 @@ const newConversation: Omit<ActiveConversation, 'revision' | 'whenBusy' | 'sourc
   dependents: [],
 };
 
+const newNode = { status: 'pending', toolCallIds: [], headAt: null } as const;
 const newTurn = { firstNode: null, lastNode: null, settledAt: null };
 
 const folds: { readonly [T in LivingEventType]: Fold<T> } = {
@@ -94,19 +95,11 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
       takeovers: turn.takeovers + (turn.phase === 'carried' ? 1 : 0),
     })),
 
-  CallRequested: (s, { data: { nodeId, parent, origin, kind, turnId, round } }) => {
-    const node: NodeRecord = {
-      kind,
-      parent,
-      ...(origin !== undefined && { origin }),
-      turnId,
-      status: 'pending',
-      toolCallIds: [],
-      requestedAt: s.revision,
-      headAt: null,
-    };
-    const next = { ...s, nodes: s.nodes.set(nodeId, node) };
-    if (kind !== 'turn') return next;
+  CallRequested: (s, { data }) => {
+    const { nodeId } = data;
+    const next = { ...s, nodes: s.nodes.set(nodeId, { ...placeOf(data), ...newNode, requestedAt: s.revision }) };
+    if (data.kind !== 'turn') return next;
+    const { turnId, round } = data;
     const asked = setTurn(next, turnId, (turn) => ({ firstNode: turn.firstNode ?? nodeId, lastNode: nodeId }));
     return inTurn(asked, (turn) => ({ ...turn, node: nodeId, round }));
   },
@@ -114,7 +107,10 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
   CallAttemptFailed: (s) => s,
 
   CallSucceeded: (s, { data: { nodeId, toolCalls } }) => {
-    const { turnId } = nodeOf(s, nodeId);
+    const node = nodeOf(s, nodeId);
+    // Only a turn runs tools: what another call would like to run stays in its answer.
+    if (node.kind !== 'turn') return setNode(s, nodeId, { status: 'succeeded' });
+    const { turnId } = node;
     const toolCallIds = toolCalls.map((call) => call.toolCallId);
     const records = toolCalls.map(({ toolCallId, effect, approval, argumentsDigest, invalid }) => {
       const record: ToolCallRecord = {
@@ -163,6 +159,7 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
   TurnFailed: (s, { data: { turnId } }) => endTurn(s, turnId, 'failed'),
   TurnCancelled: (s, { data: { turnId } }) => endTurn(s, turnId, 'cancelled'),
 
+  ContextCompacted: (s) => s,
   HeadMoved: (s, { data: { to } }) => ({
     ...(s.source && isSource(s, to)
       ? { ...s, source: { ...s.source, headAt: s.revision } }
@@ -175,7 +172,14 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
   KeyDestroyed: (s) => s,
 };
 
-function setNode(s: ActiveConversation, id: NodeId, change: Partial<NodeRecord>): ActiveConversation {
+function placeOf(node: RequestedNode) {
+  const { kind, parent } = node;
+  if (kind === 'turn') return { kind, parent, turnId: node.turnId };
+  if (kind === 'compaction') return { kind, parent, origin: node.origin, carrier: node.carrier };
+  return { kind, parent, carrier: node.carrier };
+}
+
+function setNode(s: ActiveConversation, id: NodeId, change: Partial<NodeProgress>): ActiveConversation {
   return { ...s, nodes: s.nodes.set(id, { ...nodeOf(s, id), ...change }) };
 }
 
@@ -227,7 +231,13 @@ function remember(s: ActiveConversation, event: RecordedEvent): ActiveConversati
   if (!event.key) return s;
   const { name, digest } = event.key;
   const turnId = turnNamedBy(s, event);
-  return { ...s, keys: s.keys.set(name, { digest, revision: s.revision, ...(turnId !== undefined && { turnId }) }) };
+  const nodeId = event.type === 'CallRequested' ? event.data.nodeId : undefined;
+  const record = {
+    ...{ digest, revision: s.revision },
+    ...(turnId !== undefined && { turnId }),
+    ...(nodeId !== undefined && { nodeId }),
+  };
+  return { ...s, keys: s.keys.set(name, record) };
 }
 
 function turnNamedBy(s: ActiveConversation, { data }: RecordedEvent): TurnId | undefined {

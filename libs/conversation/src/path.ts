@@ -10,7 +10,7 @@ export function* lineage(state: ActiveConversation, from: NodeId | null): Iterab
     yield id;
     if (isSource(state, id)) return;
     const node = nodeOf(state, id);
-    id = node.parent ?? node.origin ?? null;
+    id = node.kind === 'compaction' ? node.origin : node.parent;
   }
 }
 

@@ -4,6 +4,10 @@ import type { ApprovalDecision, DraftEvent, NodeId, NodeKind, TurnId } from './e
 export type Refusal =
   | { readonly code: 'turn_running'; readonly turnId: TurnId; readonly status: 'running' | 'waiting' | 'queued' }
   | { readonly code: 'not_found'; readonly what: 'conversation' | 'turn' | 'node' | 'tool_call' }
+  /** Nothing was said since the last compaction, or at all. */
+  | { readonly code: 'nothing_to_compact' }
+  /** The path is empty: there is nothing to work on. */
+  | { readonly code: 'no_context' }
   /** The client's parent is no node of this conversation. */
   | { readonly code: 'unknown_parent'; readonly parent: NodeId }
   /** The client's parent is not, or no longer, the head. */
@@ -38,6 +42,8 @@ export type Refusal =
 export interface Known {
   readonly revision: bigint;
   readonly turnId?: TurnId;
+  /** Of a call outside a turn. */
+  readonly nodeId?: NodeId;
 }
 
 export interface Accepted {

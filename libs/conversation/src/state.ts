@@ -4,13 +4,13 @@ import type {
   ConversationSource,
   FailureReason,
   NodeId,
-  NodeKind,
   RunId,
   SyntheticReason,
   ToolCallId,
   ToolCallListing,
   TurnId,
   TurnKind,
+  WorkKind,
 } from './events';
 import type { Table } from './table';
 
@@ -53,12 +53,14 @@ export interface ActiveConversation {
   readonly dependents: readonly string[];
 }
 
-export interface NodeRecord {
-  readonly kind: NodeKind;
-  readonly parent: NodeId | null;
-  /** Of a compaction node: the node before it. */
-  readonly origin?: NodeId;
-  readonly turnId: TurnId;
+export type NodeRecord = NodeProgress &
+  (
+    | { readonly kind: 'turn'; readonly parent: NodeId | null; readonly turnId: TurnId }
+    | { readonly kind: 'compaction'; readonly parent: null; readonly origin: NodeId; readonly carrier: Carrier }
+    | { readonly kind: Exclude<WorkKind, 'compaction'>; readonly parent: NodeId; readonly carrier: Carrier }
+  );
+
+export interface NodeProgress {
   readonly status: 'pending' | 'succeeded' | 'failed';
   /** Of a failed node. */
   readonly reason?: FailureReason;
@@ -134,6 +136,8 @@ export interface KeyRecord {
   readonly digest: string;
   readonly revision: number;
   readonly turnId?: TurnId;
+  /** Of a call outside a turn. */
+  readonly nodeId?: NodeId;
 }
 
 export const absent: AbsentConversation = { status: 'absent' };

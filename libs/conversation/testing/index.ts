@@ -138,3 +138,42 @@ export function decideOn(
 ): Command<'DecideApproval'> {
   return { type: 'DecideApproval', toolCallId, decision, argumentsDigest: 'd', carrier: 'decider', bounds, ...more };
 }
+
+/** Calls outside a turn, by default under a carrier of their own. */
+const asksOutside = (nodeId: string) => ({
+  nodeId,
+  carrier: `carrier-${nodeId}`,
+  instruction: `instruction of ${nodeId}`,
+});
+
+export function compact(nodeId: string, more: Partial<Command<'StartCompaction'>> = {}): Command<'StartCompaction'> {
+  return { type: 'StartCompaction', ...asksOutside(nodeId), ...more };
+}
+
+export function transform(
+  nodeId: string,
+  more: Partial<Command<'RequestTransform'>> = {},
+): Command<'RequestTransform'> {
+  return { type: 'RequestTransform', ...asksOutside(nodeId), ...more };
+}
+
+/** What becomes of a call outside a turn. */
+export const work = {
+  answers(nodeId: string, carrier: Carrier = `carrier-${nodeId}`): Command<'RecordWork'> {
+    const answer = { status: 'succeeded', usage, stopReason: 'end', response: null } as const;
+    return { type: 'RecordWork', carrier, nodeId, answer };
+  },
+  fails(nodeId: string, reason: FailureReason): Command<'RecordWork'> {
+    const answer = { status: 'failed', reason, detail: `it failed: ${reason}` } as const;
+    return { type: 'RecordWork', carrier: `carrier-${nodeId}`, nodeId, answer };
+  },
+  attempt(nodeId: string): Command<'RecordAttemptFailure'> {
+    const failed = { reason: 'overloaded', detail: 'busy' } as const;
+    return { type: 'RecordAttemptFailure', carrier: `carrier-${nodeId}`, nodeId, ...failed };
+  },
+  close: (nodeId: string, lapsed: Carrier = `carrier-${nodeId}`): Command<'CloseWork'> => ({
+    type: 'CloseWork',
+    nodeId,
+    lapsed,
+  }),
+};

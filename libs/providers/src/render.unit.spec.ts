@@ -92,7 +92,6 @@ describe('the head of a request', () => {
   const path: PathNode[] = [
     {
       nodeId: 'n',
-      turnId: 't',
       provider: 'openai',
       status: 'pending',
       results: [],

@@ -151,7 +151,6 @@ export const randomPath: fc.Arbitrary<RandomPath> = fc.array(draft, { minLength:
     const done = status === 'succeeded' && !last;
     path.push({
       nodeId,
-      turnId: 't',
       provider,
       status: last ? 'pending' : status,
       results,

@@ -51,7 +51,6 @@ export const systemPrompt: SourcedText = {
 export function node(nodeId: string, more: Partial<PathNode> = {}): PathNode {
   return {
     nodeId,
-    turnId: nodeId.split('-')[0] as string,
     provider: 'simulated',
     status: 'pending',
     results: [],

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type NodeRecord,
   type PathFold,
+  nodeAsRequested,
   type PlacedSegment,
   planManifest,
   type RenderedRequest,
@@ -9,7 +10,15 @@ import {
   type StoredRequest,
   wireBytes,
 } from '@palimpsest/context';
-import type { ActiveConversation, CallRequestedDraft, ConversationEvent, DraftEvent } from '@palimpsest/conversation';
+import type {
+  ActiveConversation,
+  CallRequestedDraft,
+  ConversationEvent,
+  DraftEvent,
+  Instruction,
+  NodeId,
+  RequestedNode,
+} from '@palimpsest/conversation';
 import { isExact, type ModelProvider } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
 import type { Paths } from './paths';
@@ -82,23 +91,22 @@ export class Assembly {
 
   private async request(draft: CallRequestedDraft, before: readonly ConversationEvent[], context: AssemblyContext) {
     const { conversationId, revision, assistant, state } = context;
-    const { nodeId, parent, turnId } = draft.data;
-    const started = state.turns.get(turnId)?.start?.revision ?? Number(revision) + 1;
-    const held = await this.paths.hold({ conversationId, nodeId: parent, revision, turnStartedAt: BigInt(started) });
+    const { data: place } = draft;
+    const { nodeId } = place;
+    const from = nodeBefore(place);
+    const begun = place.kind === 'turn' ? state.turns.get(place.turnId)?.start?.revision : undefined;
+    const turnStartedAt = begun === undefined ? revision + 1n : BigInt(begun);
+    const held = await this.paths.hold({ conversationId, nodeId: from, revision, turnStartedAt });
     const fold = held.fold.over();
     before.forEach((event, at) => fold.put({ ...event, revision: revision + 1n + BigInt(at) }));
     const { model } = assistant.definition;
     const provider = this.providerOf(model.provider);
-    const path = pathTo(fold, parent);
-    const place = {
-      nodeId,
-      parent,
-      turnId,
-      kind: draft.data.kind,
-      provider: model.provider,
-      first: draft.data.round === 1,
+    const path = pathTo(fold, from);
+    const at = Number(revision) + 1 + before.length;
+    const node: NodeRecord = {
+      ...nodeAsRequested(place, draft.content?.instruction, { revision: at }),
+      ...{ provider: model.provider, status: 'pending', calls: [], received: null, request: NOTHING },
     };
-    const node: NodeRecord = { ...place, status: 'pending', calls: [], received: null, request: NOTHING };
     const rendered = provider.render({
       ...assistant,
       assistant: assistant.definition,
@@ -107,9 +115,10 @@ export class Assembly {
     if (rendered.unpaired) this.onUnpaired(nodeId, rendered.unpaired);
     const body = this.bodyOf(rendered, provider.name);
     const placed = this.paths.placed(held, path);
-    const base = placed && { nodeId: parent ?? '', placed };
+    const base = placed && { nodeId: from ?? '', placed };
     const plan = planManifest(nodeId, rendered, base, this.paths.milestone(path));
-    const content: StoredRequest = {
+    const content: StoredRequest & Partial<Instruction> = {
+      ...draft.content,
       manifest: plan.manifest,
       segments: plan.fresh.map((segment) => storeSegment(nodeId, segment)),
       sha256: body.sha256,
@@ -119,7 +128,7 @@ export class Assembly {
       sdk: provider.sdk,
     };
     const data = {
-      ...draft.data,
+      ...place,
       provider: model.provider,
       model: model.name,
       length: body.bytes.length,
@@ -136,6 +145,9 @@ export class Assembly {
     return { provider, bytes, path, headers, sha256: createHash('sha256').update(bytes).digest('hex') };
   }
 }
+
+/** Whose path is assembled: a compaction's is the one that it ends. */
+const nodeBefore = (place: RequestedNode): NodeId | null => (place.kind === 'compaction' ? place.origin : place.parent);
 
 const NOTHING: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', path: '', headers: {}, sdk: '' };
 

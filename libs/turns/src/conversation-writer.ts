@@ -1,5 +1,6 @@
 import {
   absent,
+  type ActiveConversation,
   type ConversationCommand,
   type ConversationEvent,
   type ConversationState,
@@ -8,7 +9,9 @@ import {
   type DraftEvent,
   evolve,
   type Known,
+  lineage,
   type Refusal,
+  type RequestedNode,
   serialize,
   STATE_VERSION,
 } from '@palimpsest/conversation';
@@ -158,7 +161,7 @@ export class ConversationWriter {
     );
     if (state.status !== 'active') throw new Error('A call is requested in a conversation that does not exist.');
     const identity = await this.identify(conversationId);
-    const version = state.turns.get(requested.data.turnId)?.start?.assistantVersion;
+    const version = versionFor(state, requested.data) ?? identity?.assistantVersion;
     const assistant =
       identity && version !== undefined ? await this.options.assistants.find(identity.assistantId, version) : undefined;
     if (!assistant)
@@ -174,4 +177,13 @@ export class ConversationWriter {
     for (const [nodeId, request] of requests) this.assembled.set(nodeId, request);
     return events;
   }
+}
+
+/** The assistant's version: a turn's own; outside a turn that of the last turn before. Undefined where none was. */
+function versionFor(state: ActiveConversation, place: RequestedNode): number | undefined {
+  for (const id of lineage(state, place.nodeId)) {
+    const node = state.nodes.get(id);
+    if (node?.kind === 'turn') return state.turns.get(node.turnId)?.start?.assistantVersion;
+  }
+  return undefined;
 }

@@ -11,9 +11,11 @@ export interface EngineEvents {
   ): void;
   takenOver(turnId: string): void;
   /** An answer came to a node that had ended, or to a turn that another carries. */
-  answerDropped(turnId: string, nodeId: string): void;
+  answerDropped(turnId: string | null, nodeId: string): void;
   /** A call on the wire ended: `succeeded`, or its failure class. */
-  attempt(turnId: string, nodeId: string, provider: string, outcome: string): void;
+  attempt(turnId: string | null, nodeId: string, provider: string, outcome: string): void;
+  /** A call outside a turn ended: `succeeded`, or the reason of its failure. */
+  workEnded(kind: string, nodeId: string, outcome: string): void;
   /** Our own code failed, or the infrastructure did. */
   broken(turnId: string | null, error: unknown): void;
 }

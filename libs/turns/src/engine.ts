@@ -52,7 +52,7 @@ interface ForeignEvent {
 }
 
 /** For what no person asked for. */
-const OURSELVES = 'palimpsest';
+export const OURSELVES = 'palimpsest';
 /** Tries to go on after a fact was stored alone, before the turn is given up; the pause before each. */
 const GO_ON_PAUSES_MS = [0, 200, 1000, 3000];
 
@@ -134,7 +134,10 @@ export class TurnEngine implements TurnWriter {
   ): Promise<Handled> {
     return this.options.writer.handle(conversation, command, context, {
       ...options,
-      onStored: (stored, requests) => this.stored(conversation, command, context, stored, requests),
+      onStored: (stored, requests) => {
+        this.stored(conversation, command, context, stored, requests);
+        options.onStored?.(stored, requests);
+      },
     });
   }
 

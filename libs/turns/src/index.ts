@@ -16,3 +16,5 @@ export * from './sweep';
 export * from './tool-runs';
 export * from './turn-feed';
 export * from './unfinished';
+export * from './wire-calls';
+export * from './work-calls';

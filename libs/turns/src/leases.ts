@@ -9,7 +9,7 @@ create schema if not exists ops;
 create table if not exists ops.leases (
   carrier uuid primary key,
   conversation_id uuid not null,
-  turn_id uuid not null,
+  turn_id uuid,
   address text,
   expires_at timestamptz not null
 );
@@ -45,8 +45,8 @@ export class Leases {
     return address === this.address ? undefined : address;
   }
 
-  /** Before the append that names the carrier. */
-  async insert(carrier: string, conversationId: string, turnId: string): Promise<void> {
+  /** Before the append that names the carrier. `turnId`: null for a call outside a turn. */
+  async insert(carrier: string, conversationId: string, turnId: string | null): Promise<void> {
     await this.pool.query(
       `${LAX} insert into ops.leases (carrier, conversation_id, turn_id, address, expires_at)
        select $1::uuid, $2::uuid, $3::uuid, $4::text, now() + $5::int * interval '1 millisecond' from lax`,

@@ -1,31 +1,19 @@
 import type { ToolDefinition } from '@palimpsest/assistant';
-import type { ActiveConversation, Answer, ConversationCommand, NodeId } from '@palimpsest/conversation';
+import type { ActiveConversation, Answer, Carrier, ConversationCommand, NodeId } from '@palimpsest/conversation';
 import { type ModelProvider, ProviderFailure, type WireAnswer } from '@palimpsest/providers';
 import type { ReceivedItem } from '@palimpsest/context';
 import type { RequestBody } from './assembly';
 import type { Assistants } from './assistants';
-import type { BytesInFlight } from './bytes-in-flight';
 import type { Carry, TurnWriter } from './carry';
 import type { EngineEvents } from './engine-events';
 import type { TurnFeed } from './turn-feed';
-
-export interface RetryLimits {
-  /** Attempts on the wire of one call by one carrier. */
-  readonly maxAttempts: number;
-  /** Milliseconds before the second attempt where the provider gave no hint; doubled with each. */
-  readonly firstPauseMs: number;
-  /** A longer hint than this is not waited for. */
-  readonly maxPauseMs: number;
-}
+import type { WireCalls } from './wire-calls';
 
 export interface ModelCallsOptions {
   readonly assistants: Assistants;
   readonly providerOf: (name: string) => ModelProvider;
   readonly feed: TurnFeed;
-  readonly retries: RetryLimits;
-  readonly bytes: BytesInFlight;
-  /** One attempt on the wire, from the first byte to the last. Milliseconds. */
-  readonly timeoutMs: number;
+  readonly wire: WireCalls;
   readonly events: EngineEvents;
   /** The exact bytes of a stored request, for whoever takes a turn over. */
   readonly bodyOf: (conversationId: string, nodeId: NodeId, requestedRevision: bigint) => Promise<RequestBody>;
@@ -52,62 +40,22 @@ export class ModelCalls {
     if (requestedAt === undefined) throw new Error(`Node ${nodeId} was requested, and the state does not know it.`);
     const { conversationId } = carry.conversation;
     const body = known ?? (await this.options.bodyOf(conversationId, nodeId, BigInt(requestedAt)));
-    for (let attempt = 1; ; attempt += 1) {
-      this.options.feed.snapshot(conversationId, nodeId, '');
-      const outcome = await this.options.bytes.hold(body.bytes.length, () => this.attempt(carry, nodeId, body));
-      const failure = outcome instanceof ProviderFailure ? outcome : undefined;
-      this.options.events.attempt(carry.turnId, nodeId, body.provider, failure?.reason ?? 'succeeded');
-      // Cut short since the turn ended, was taken over or let go: whoever carries it now asks again.
-      if (failure && carry.abort.signal.aborted) return;
-      const pause = failure && this.pauseBefore(attempt + 1, failure, carry);
-      if (failure && pause !== undefined) {
-        if (!(await this.recordAttempt(carry, nodeId, failure, writer))) return;
-        await sleep(pause, carry.abort.signal);
-        continue;
-      }
-      const answer =
-        outcome instanceof ProviderFailure
-          ? failedAnswer(outcome)
-          : await this.answered(carry, nodeId, body, outcome, state);
-      const command: ConversationCommand = {
-        type: 'RecordAnswer',
-        carrier: carry.carrier,
-        nodeId,
-        answer,
-        bounds: writer.bounds(),
-      };
-      const result = await writer.write(carry.conversation, command, carry.context, { persist: 'until-stored' });
-      if (!result.ok) this.options.events.answerDropped(carry.turnId, nodeId);
-      return;
-    }
-  }
-
-  private async attempt(carry: Carry, nodeId: NodeId, body: RequestBody): Promise<WireAnswer | ProviderFailure> {
-    const timeout = AbortSignal.timeout(this.options.timeoutMs);
-    try {
-      return await this.options.providerOf(body.provider).call({
-        body: body.bytes,
-        sha256: body.sha256,
-        path: body.path,
-        headers: body.headers,
-        signal: AbortSignal.any([carry.abort.signal, timeout]),
-        onText: (delta) => this.options.feed.text(carry.conversation.conversationId, nodeId, delta),
-      });
-    } catch (error) {
-      if (!(error instanceof ProviderFailure)) throw error;
-      if (!timeout.aborted || carry.abort.signal.aborted) return error;
-      const { partial } = error.more;
-      const detail = `The model gave no whole answer within ${this.options.timeoutMs} ms.`;
-      return new ProviderFailure('timeout', detail, { retryable: true, ...(partial === undefined ? {} : { partial }) });
-    }
-  }
-
-  /** Milliseconds; undefined where there is no further attempt. */
-  private pauseBefore(attempt: number, failure: ProviderFailure, carry: Carry): number | undefined {
-    const { maxAttempts, firstPauseMs, maxPauseMs } = this.options.retries;
-    if (!failure.more.retryable || attempt > maxAttempts || carry.abort.signal.aborted) return undefined;
-    const pause = failure.more.retryAfterMs ?? firstPauseMs * 2 ** (attempt - 2);
-    return pause <= maxPauseMs ? pause : undefined;
+    const outcome = await this.options.wire.make({
+      ...{ nodeId, body, turnId: carry.turnId, signal: carry.abort.signal },
+      onAttempt: () => this.options.feed.snapshot(conversationId, nodeId, ''),
+      onText: (delta) => this.options.feed.text(conversationId, nodeId, delta),
+      recordAttempt: (failure) => this.recordAttempt(carry, nodeId, failure, writer),
+    });
+    // Cut short since the turn ended, was taken over or let go: whoever carries it now asks again.
+    if (outcome === undefined) return;
+    const answer =
+      outcome instanceof ProviderFailure
+        ? failedAnswer(outcome)
+        : await this.answered(carry, nodeId, body, outcome, state);
+    const { carrier } = carry;
+    const command: ConversationCommand = { type: 'RecordAnswer', carrier, nodeId, answer, bounds: writer.bounds() };
+    const result = await writer.write(carry.conversation, command, carry.context, { persist: 'until-stored' });
+    if (!result.ok) this.options.events.answerDropped(carry.turnId, nodeId);
   }
 
   /** False where the carry is over. */
@@ -117,16 +65,7 @@ export class ModelCalls {
     failure: ProviderFailure,
     writer: TurnWriter,
   ): Promise<boolean> {
-    const { retryAfterMs, partial } = failure.more;
-    const command: ConversationCommand = {
-      type: 'RecordAttemptFailure',
-      carrier: carry.carrier,
-      nodeId,
-      reason: failure.reason,
-      detail: failure.message,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(partial === undefined ? {} : { partial }),
-    };
+    const command = attemptFailed(carry.carrier, nodeId, failure);
     const result = await writer.write(carry.conversation, command, carry.context, { persist: 'until-stored' });
     return result.ok;
   }
@@ -169,7 +108,7 @@ export class ModelCalls {
   }
 }
 
-function failedAnswer(failure: ProviderFailure): Answer {
+export function failedAnswer(failure: ProviderFailure): Extract<Answer, { status: 'failed' }> {
   const { partial } = failure.more;
   return {
     status: 'failed',
@@ -179,14 +118,11 @@ function failedAnswer(failure: ProviderFailure): Answer {
   };
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
+export function attemptFailed(carrier: Carrier, nodeId: NodeId, failure: ProviderFailure): ConversationCommand {
+  const { retryAfterMs, partial } = failure.more;
+  return {
+    ...{ type: 'RecordAttemptFailure', carrier, nodeId, reason: failure.reason, detail: failure.message },
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(partial === undefined ? {} : { partial }),
+  };
 }

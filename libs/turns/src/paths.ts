@@ -30,7 +30,7 @@ export interface PathWanted {
   readonly conversationId: string;
   readonly nodeId: string | null;
   readonly revision: bigint;
-  /** Where the running turn began: what came since is read from the stream, whatever the read model has. */
+  /** Where the running turn began, or the call is decided: what came since is read from the stream, whatever the read model has. */
   readonly turnStartedAt: bigint;
 }
 

@@ -1,12 +1,14 @@
 import type { EngineEvents } from './engine-events';
-import type { TurnEngine } from './engine';
+import { OURSELVES, type TurnEngine } from './engine';
 import type { ConversationIdentity } from './identity';
 import type { Leases } from './leases';
 import type { ConversationWriter } from './conversation-writer';
+import type { WorkCalls } from './work-calls';
 import type { Unfinished, UnfinishedConversations } from './unfinished';
 
 export interface SweepOptions {
   readonly engine: TurnEngine;
+  readonly work: WorkCalls;
   readonly writer: ConversationWriter;
   readonly leases: Leases;
   readonly unfinished: UnfinishedConversations;
@@ -23,7 +25,7 @@ export interface SweepOptions {
 }
 
 /**
- * Looks for turns that nobody living carries, approvals whose time is over, and queues with no turn running; and renews the leases of this
+ * Looks for turns and calls outside a turn that nobody living carries, approvals whose time is over, and queues with no turn running; and renews the leases of this
  * process's own carries. What it finds is a hint: the rules decide each case on a fresh read.
  */
 export class Sweep {
@@ -63,9 +65,9 @@ export class Sweep {
 
   private async renew(): Promise<void> {
     const began = performance.now();
-    const { engine, leases, events } = this.options;
+    const { engine, work, leases, events } = this.options;
     try {
-      await leases.renew(engine.carriers);
+      await leases.renew([...engine.carriers, ...work.carriers]);
       engine.renewed(began);
     } catch (error) {
       events.broken(null, error);
@@ -74,9 +76,9 @@ export class Sweep {
 
   /** Carriers without a living lease, this process's own left out; undefined where leases can't be trusted now. */
   private async withoutLease(work: readonly Unfinished[]): Promise<ReadonlySet<string> | undefined> {
-    const others = work.flatMap(({ carrier }) =>
-      carrier && !this.options.engine.isCarrying(carrier) ? [carrier] : [],
-    );
+    const { engine, work: calls } = this.options;
+    const carriers = work.flatMap(({ carrier, works }) => [...(carrier ? [carrier] : []), ...works.values()]);
+    const others = carriers.filter((carrier) => !engine.isCarrying(carrier) && !calls.isCarrying(carrier));
     try {
       const living = await this.options.leases.living(others);
       if (performance.now() < this.notBefore) return new Set();
@@ -93,13 +95,15 @@ export class Sweep {
     const expired = [...work.approvals].filter(([, at]) => at <= now).map(([toolCallId]) => toolCallId);
     const orphan = work.turnId !== null && work.carrier !== null && dead.has(work.carrier);
     const waiting = work.turnId === null && work.queued.length > 0;
-    if (!expired.length && !orphan && !waiting) return;
+    const left = [...work.works].filter(([, carrier]) => dead.has(carrier));
+    if (!expired.length && !orphan && !waiting && !left.length) return;
     try {
       const conversation = await this.options.identify(conversationId);
       if (!conversation) return;
       for (const toolCallId of expired) await this.expire(conversation, work.turnId ?? '', toolCallId);
       if (orphan && work.turnId) await this.takeOver(conversation, work.turnId, work.carrier);
       if (waiting) await this.startQueued(conversation);
+      for (const [nodeId, lapsed] of left) await this.closeWork(conversation, nodeId, lapsed);
     } catch (error) {
       this.options.events.broken(work.turnId, error);
     }
@@ -125,6 +129,12 @@ export class Sweep {
     const carrier = this.options.newId();
     const command = { type: 'ExpireApproval', toolCallId, carrier, bounds: this.options.engine.bounds() } as const;
     await this.options.engine.carry(conversation, turnId, carrier, command);
+  }
+
+  /** Whatever wanted it may ask again, with a new node. */
+  private async closeWork(conversation: ConversationIdentity, nodeId: string, lapsed: string): Promise<void> {
+    const command = { type: 'CloseWork', nodeId, lapsed } as const;
+    await this.options.engine.write(conversation, command, { actor: OURSELVES, correlationId: nodeId });
   }
 
   private async startQueued(conversation: ConversationIdentity): Promise<void> {

@@ -10,9 +10,11 @@ export interface Unfinished {
   readonly queued: readonly string[];
   /** Approvals that await, with the instant at which they expire. */
   readonly approvals: ReadonlyMap<string, string>;
+  /** Calls outside a turn that are out, with their carriers, by node. */
+  readonly works: ReadonlyMap<string, string>;
 }
 
-const nothing: Unfinished = { turnId: null, carrier: null, queued: [], approvals: new Map() };
+const nothing: Unfinished = { turnId: null, carrier: null, queued: [], approvals: new Map(), works: new Map() };
 
 /**
  * Conversations with work to do, folded from the log by every api process: no projector is needed, and a late commit shows here. A hint for
@@ -26,7 +28,7 @@ export class UnfinishedConversations {
     const now = this.known.get(conversationId) ?? nothing;
     const next = step(now, { type, data } as unknown as ConversationEvent);
     if (next === now) return;
-    if (next.turnId === null && !next.queued.length) this.known.delete(conversationId);
+    if (next.turnId === null && !next.queued.length && !next.works.size) this.known.delete(conversationId);
     else this.known.set(conversationId, next);
   }
 
@@ -41,7 +43,7 @@ function step(now: Unfinished, event: ConversationEvent): Unfinished {
       return { ...now, queued: [...now.queued, event.data.turnId] };
     case 'TurnStarted': {
       const { turnId, carrier } = event.data;
-      return { turnId, carrier, queued: now.queued.filter((id) => id !== turnId), approvals: new Map() };
+      return { ...now, turnId, carrier, queued: now.queued.filter((id) => id !== turnId), approvals: new Map() };
     }
     case 'TurnTakenOver':
       return { ...now, carrier: event.data.carrier };
@@ -54,8 +56,19 @@ function step(now: Unfinished, event: ConversationEvent): Unfinished {
     case 'TurnCancelled': {
       const { turnId } = event.data;
       const queued = now.queued.filter((id) => id !== turnId);
-      return now.turnId === turnId ? { ...nothing, queued } : { ...now, queued };
+      return now.turnId === turnId ? { ...nothing, queued, works: now.works } : { ...now, queued };
     }
+    case 'CallRequested': {
+      if (event.data.kind === 'turn') return now;
+      return { ...now, works: new Map([...now.works, [event.data.nodeId, event.data.carrier]]) };
+    }
+    case 'CallSucceeded':
+    case 'CallFailed': {
+      const { nodeId } = event.data;
+      return now.works.has(nodeId) ? { ...now, works: new Map([...now.works].filter(([id]) => id !== nodeId)) } : now;
+    }
+    case 'ConversationDeleted':
+      return nothing;
     default:
       return now;
   }

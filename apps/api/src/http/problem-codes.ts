@@ -26,6 +26,8 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   already_decided: { status: 409, title: 'The approval was decided before' },
   approval_mismatch: { status: 409, title: 'The decision is about other arguments' },
   before_compaction: { status: 409, title: 'The question is from before a compaction' },
+  nothing_to_compact: { status: 409, title: 'Nothing to compact' },
+  no_context: { status: 409, title: 'Nothing was said yet' },
   behind: { status: 503, title: 'The read model is behind', retryAfter: 1 },
   cleared: { status: 409, title: 'The conversation was cleared since' },
   forbidden: { status: 403, title: 'This API key lacks the role' },

@@ -52,17 +52,21 @@ export async function transcriptOf(
   return { head, bubbles };
 }
 
+type TurnNode = NodeRow & { readonly turn_id: string };
+
 interface TurnOnPath {
-  readonly first: NodeRow;
-  readonly last: NodeRow;
+  readonly first: TurnNode;
+  readonly last: TurnNode;
 }
+
+const isOfTurn = (node: NodeRow): node is TurnNode => node.turn_id !== null;
 
 /** A compaction node is no turn's: the lineage goes on through it. */
 function turnsOnPath(nodes: readonly NodeRow[], head: string): readonly TurnOnPath[] {
   const byId = new Map(nodes.map((node) => [node.node_id, node]));
-  const turns: { first: NodeRow; last: NodeRow }[] = [];
+  const turns: { first: TurnNode; last: TurnNode }[] = [];
   for (let node = byId.get(head); node; node = byId.get(node.parent ?? node.origin ?? '')) {
-    if (node.kind !== 'turn') continue;
+    if (!isOfTurn(node)) continue;
     const turn = turns.at(-1);
     if (turn?.first.turn_id === node.turn_id) turn.first = node;
     else turns.push({ first: node, last: node });
@@ -74,8 +78,8 @@ function turnsOnPath(nodes: readonly NodeRow[], head: string): readonly TurnOnPa
 function branchOf(nodes: readonly NodeRow[], first: NodeRow): BubbleView['branch'] {
   const seen = new Set<string>();
   const siblings = nodes.filter((node) => {
-    const isFirst = node.kind === 'turn' && !seen.has(node.turn_id);
-    if (node.kind === 'turn') seen.add(node.turn_id);
+    const isFirst = isOfTurn(node) && !seen.has(node.turn_id);
+    if (isOfTurn(node)) seen.add(node.turn_id);
     return isFirst && node.parent === first.parent && node.epoch === first.epoch;
   });
   const ids = siblings.map((node) => node.node_id);

@@ -27,6 +27,12 @@ export class Metrics {
     labelNames: ['provider', 'outcome'] as const,
     registers: [this.registry],
   });
+  readonly work = new Counter({
+    name: 'palimpsest_work_calls_total',
+    help: 'Calls outside a turn that ended, by kind (compaction, summary, transform, ...) and outcome: succeeded, or the reason of the failure',
+    labelNames: ['kind', 'outcome'] as const,
+    registers: [this.registry],
+  });
   readonly appendConflicts = this.counter('append_conflicts_total', 'Appends that lost a race for their revision');
   readonly outcomeUnknown = this.counter('append_outcome_unknown_total', 'Appends whose outcome stayed unknown');
   readonly projectorLag = new Gauge({

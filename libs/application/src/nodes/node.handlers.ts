@@ -67,7 +67,8 @@ export class GetNodeHandler implements IQueryHandler<GetNode> {
       for (const event of events) fold.put(event);
       const failed = events.find((event) => event.type === 'CallFailed' && event.data.nodeId === nodeId);
       const record = fold.node(nodeId);
-      const parent = record && record.parent !== null ? fold.node(record.parent) : undefined;
+      const before = record?.parent ?? record?.origin;
+      const parent = before ? fold.node(before) : undefined;
       if (!record) throw new ReplayBroken(`Node ${nodeId} is not where the tree says that it stands.`);
       const node = fold.render(parent ? [parent, record] : [record]).at(-1);
       const { sha256 } = record.request;

@@ -26,6 +26,8 @@ import {
   TurnEngine,
   TurnFeed,
   UnfinishedConversations,
+  WireCalls,
+  WorkCalls,
 } from '@palimpsest/turns';
 import type { Metrics } from '../metrics';
 import { engineEvents } from './engine-events';
@@ -54,6 +56,7 @@ export interface Carrying {
   readonly engine: TurnEngine;
   readonly feed: TurnFeed;
   readonly leases: Leases;
+  readonly work: WorkCalls;
   readonly follower: LogFollower;
   readonly sweep: Sweep;
   /** Of a deleted conversation: all that memory holds of it, and its snapshot. */
@@ -72,13 +75,16 @@ export function createCarrying(parts: CarryingParts): Carrying {
   const identify = (conversationId: string) => identities.find(conversationId);
   const writer = createWriter(parts, paths, identify);
   const { maxRoundsPerTurn: maxRounds, approvalTimeoutMs: approvalMs } = limits;
+  const wire = createWireCalls(parts, events);
   const engine = new TurnEngine({
     ...{ ...clock, writer, leases, paths, feed, events },
-    calls: createModelCalls(parts, feed, events),
+    calls: createModelCalls(parts, feed, wire, events),
     tools: new ToolRuns({ ...parts, registry: parts.tools, paths, ...pick(limits, 'maxToolResultBytes', 'leaseMs') }),
     limits: { ...pick(limits, 'maxRunningTurns', 'maxRunningTurnsPerTenant'), maxRounds, approvalMs },
     questionOf: questionOf(parts, writer),
   });
+  const providerOf = providerIn(parts.providers);
+  const work = new WorkCalls({ writer: engine, leases, wire, providerOf, events });
   const unfinished = new UnfinishedConversations();
   const forget = async (conversationId: string) => {
     await identities.markDeleted(conversationId);
@@ -92,10 +98,10 @@ export function createCarrying(parts: CarryingParts): Carrying {
   const onError = (error: unknown) => events.broken(null, error);
   const follower = new LogFollower({ store, engine, feed, unfinished, onDeleted, onError });
   const sweep = new Sweep({
-    ...{ ...clock, engine, writer, leases, unfinished, identify, events, renewMs: limits.leaseRenewMs },
+    ...{ ...clock, engine, work, writer, leases, unfinished, identify, events, renewMs: limits.leaseRenewMs },
     ...pick(limits, 'maxTakeovers', 'sweepMs', 'leaseMs'),
   });
-  return { writer, engine, feed, leases, follower, sweep, forget };
+  return { writer, engine, work, feed, leases, follower, sweep, forget };
 }
 
 function createWriter(
@@ -112,16 +118,23 @@ function createWriter(
   return new ConversationWriter({ store, codec, snapshots, assistants, assembly, now: clock.now, hooks }, identify);
 }
 
-function createModelCalls(
-  { keys, assistants, providers, replayer, limits }: CarryingParts,
-  feed: TurnFeed,
-  events: ReturnType<typeof engineEvents>,
-): ModelCalls {
+function createWireCalls({ providers, limits }: CarryingParts, events: ReturnType<typeof engineEvents>): WireCalls {
   const { maxCallAttempts: maxAttempts, callRetryMs: firstPauseMs, maxCallRetryMs: maxPauseMs } = limits;
-  return new ModelCalls({
-    ...{ assistants, feed, events, providerOf: providerIn(providers), timeoutMs: limits.callTimeoutMs },
+  return new WireCalls({
+    ...{ events, providerOf: providerIn(providers), timeoutMs: limits.callTimeoutMs },
     bytes: new BytesInFlight(limits.maxBytesInFlight),
     retries: { maxAttempts, firstPauseMs, maxPauseMs },
+  });
+}
+
+function createModelCalls(
+  { keys, assistants, providers, replayer }: CarryingParts,
+  feed: TurnFeed,
+  wire: WireCalls,
+  events: ReturnType<typeof engineEvents>,
+): ModelCalls {
+  return new ModelCalls({
+    ...{ assistants, feed, wire, events, providerOf: providerIn(providers) },
     bodyOf: bodyOf(replayer),
     argumentsDigest: async (conversationId, raw) =>
       (await keys.open(conversationKeyId(conversationId))).digest('arguments', raw),

@@ -67,7 +67,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     ...{ pool, store, codec, keys, conversations, tree, assistants, identities, replayer },
     ...{ providers, tools, limits, log, metrics },
   });
-  const { writer, engine, feed, leases, follower, sweep } = carrying;
+  const { writer, engine, work, feed, leases, follower, sweep } = carrying;
   const projectors = createProjectors({ pool, store, log, metrics, writes: options.projects ?? true });
   const assistantWriter = new AssistantWriter(store, codec);
   const internalToken = internalTokenOf(options.installationKeys[0]);
@@ -75,7 +75,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   const remote = new RemoteTexts({ leases, feed, token: internalToken, onError });
   const audit = new AuditWork({ pool, store, keys, log }, options.anchors);
   const system: System = {
-    ...{ store, codec, keys, tree, assistants, assistantWriter, identities, writer, engine, feed },
+    ...{ store, codec, keys, tree, assistants, assistantWriter, identities, writer, engine, work, feed },
     ...{ replayer, tools, limits, internalToken, log: conversations, projector: projectors.tree },
     inbox: { approvals: new Approvals(pool), projector: projectors.approvals },
     turns: new TurnReader(store, conversations, feed, remote),
@@ -98,7 +98,9 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
       sweep.start();
     },
     announce: (internalUrl) => leases.announce(internalUrl),
-    drain: () => engine.stop(limits.shutdownGraceMs),
+    async drain() {
+      await Promise.all([engine.stop(limits.shutdownGraceMs), work.stop(limits.shutdownGraceMs)]);
+    },
     async stop() {
       await sweep.stop();
       await audit.stop();

@@ -24,6 +24,10 @@ export function engineEvents(log: Logger, metrics: Metrics): EngineEvents {
       metrics.providerAttempts.inc({ provider, outcome });
       if (outcome !== 'succeeded') log.warn({ ...of(turnId), nodeId, provider, outcome }, 'a call on the wire failed');
     },
+    workEnded: (kind, nodeId, outcome) => {
+      metrics.work.inc({ kind, outcome });
+      log[outcome === 'succeeded' ? 'info' : 'warn']({ kind, nodeId, outcome }, 'a call outside a turn ended');
+    },
     broken: (turnId, err) => log.error({ ...of(turnId), err }, 'work on a turn broke'),
   };
 }

@@ -72,6 +72,10 @@ export function refusalOf(refusal: Refusal | RevisionConflict): Refused {
         'The digest is not that of the arguments that wait. Look at them again before you decide.',
         { argumentsDigest: refusal.argumentsDigest },
       );
+    case 'nothing_to_compact':
+      return refused('nothing_to_compact', 'Nothing was said since the last compaction, or at all.');
+    case 'no_context':
+      return refused('no_context', 'Nothing was said in this conversation yet: there is nothing to work on.');
     case 'not_carrier':
     case 'node_ended':
     case 'carried':

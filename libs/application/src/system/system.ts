@@ -5,7 +5,14 @@ import type { Limits } from '@palimpsest/platform';
 import type { ModelRegistry } from '@palimpsest/providers';
 import type { Approvals, ConversationLog, ConversationTree, Projector } from '@palimpsest/read-models';
 import type { ToolRegistry } from '@palimpsest/tools';
-import type { Assistants, ConversationIdentities, ConversationWriter, TurnEngine, TurnFeed } from '@palimpsest/turns';
+import type {
+  Assistants,
+  ConversationIdentities,
+  ConversationWriter,
+  TurnEngine,
+  TurnFeed,
+  WorkCalls,
+} from '@palimpsest/turns';
 import type { AssistantWriter } from '../assistants/assistant-writer';
 import type { TurnReader } from '../turns/turn-reader';
 
@@ -25,6 +32,8 @@ export abstract class System {
   abstract readonly identities: ConversationIdentities;
   abstract readonly writer: ConversationWriter;
   abstract readonly engine: TurnEngine;
+  /** Calls outside a turn. */
+  abstract readonly work: WorkCalls;
   abstract readonly feed: TurnFeed;
   /** What one process of this installation shows another. */
   abstract readonly internalToken: string;

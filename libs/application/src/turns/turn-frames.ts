@@ -84,8 +84,8 @@ class Framer {
         return turnId === this.turnId ? [{ event: 'turn.started', data: { turnId, kind, parent } }] : [];
       }
       case 'CallRequested': {
-        const { nodeId, turnId, round } = event.data;
-        if (turnId !== this.turnId) return [];
+        if (event.data.kind !== 'turn' || event.data.turnId !== this.turnId) return [];
+        const { nodeId, round } = event.data;
         this.sent.set(nodeId, 0);
         return [{ event: 'round.started', data: { nodeId, round } }];
       }

@@ -130,13 +130,14 @@ class RunningCall {
   /** Aborts when the call is over. */
   ended = new AbortController();
 
-  /** True where a call has gone out. */
+  /** True where a call of a turn has gone out. */
   put({ type, data }: ConversationRecord): boolean {
-    if (type === 'CallRequested') [this.call, this.ended] = [data, new AbortController()];
+    const called = type === 'CallRequested' && data.kind === 'turn';
+    if (called) [this.call, this.ended] = [data, new AbortController()];
     else if ((type === 'CallSucceeded' || type === 'CallFailed') && data.nodeId === this.call?.nodeId) {
       this.ended.abort();
       this.call = undefined;
     }
-    return type === 'CallRequested';
+    return called;
   }
 }

@@ -73,7 +73,7 @@ describe('an edit', () => {
 describe('a compaction', () => {
   const compacted = () =>
     append(three(), [
-      { type: 'CallRequested', data: { nodeId: 'k', parent: null, origin: 't3-1', kind: 'compaction', turnId: 'k', round: 1 }, content: null },
+      { type: 'CallRequested', data: { nodeId: 'k', kind: 'compaction', parent: null, origin: 't3-1', carrier: 'w' }, content: { instruction: 'i' } },
       { type: 'HeadMoved', data: { from: 't3-1', to: 'k', reason: 'compaction' }, content: null },
     ] satisfies DraftEvent[]); // prettier-ignore
 
@@ -103,8 +103,8 @@ describe('a switch', () => {
 
   it('is refused to unknown nodes, to nodes beside the path, and to branches that never were the head', () => {
     expect(refusalOf(three(), switchTo('x'))).toEqual({ code: 'not_found', what: 'node' });
-    const data = { nodeId: 'x', parent: 't3-1', kind: 'extraction', turnId: 't3', round: 1 } as const;
-    const beside = append(three(), [{ type: 'CallRequested', data, content: null }]);
+    const data = { nodeId: 'x', parent: 't3-1', kind: 'extraction', carrier: 'w' } as const;
+    const beside = append(three(), [{ type: 'CallRequested', data, content: { instruction: 'i' } }]);
     expect(refusalOf(beside, switchTo('x'))).toEqual({ code: 'not_switchable', kind: 'extraction' });
     const { state } = play(three(), [edit('t1', 't4'), aTurn.fails('t4-1', 'context_overflow')]);
     expect(refusalOf(state, switchTo('t4-1'))).toEqual({ code: 'not_switchable', kind: 'turn' });

@@ -7,12 +7,16 @@ export function remembered(state: ActiveConversation, key: CommandKey | undefine
   const known = key && state.keys.get(key.name);
   if (!known) return undefined;
   if (known.digest !== key.digest) return refuse({ code: 'idempotency_conflict' });
-  const { revision, turnId } = known;
+  const { revision, turnId, nodeId } = known;
   return {
     ok: true,
     events: [],
     facts: 0,
-    known: { revision: BigInt(revision), ...(turnId !== undefined && { turnId }) },
+    known: {
+      revision: BigInt(revision),
+      ...(turnId !== undefined && { turnId }),
+      ...(nodeId !== undefined && { nodeId }),
+    },
   };
 }
 

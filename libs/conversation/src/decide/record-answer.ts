@@ -4,6 +4,7 @@ import { type Decision, refuse, type Refused } from '../refusal';
 import { type ActiveConversation, carrierOf } from '../state';
 import { advance, type AtHand } from './advance';
 import { Draft, type DraftOfTurn } from './draft';
+import { failure, notItsCarrier } from './work';
 
 /** An answer that is refused is dropped and counted: the node has its outcome, or it is another carrier's to give. */
 export function recordAnswer(state: ActiveConversation, command: RecordAnswer): Decision {
@@ -19,7 +20,8 @@ export function recordAnswer(state: ActiveConversation, command: RecordAnswer): 
 
 export function recordAttemptFailure(state: ActiveConversation, command: RecordAttemptFailure): Decision {
   const { carrier, nodeId, reason, retryAfterMs, detail, partial } = command;
-  const refused = notMine(state, carrier, nodeId);
+  const node = state.nodes.get(nodeId);
+  const refused = node && node.kind !== 'turn' ? notItsCarrier(node, carrier) : notMine(state, carrier, nodeId);
   if (refused) return refused;
   const data = { nodeId, reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   const content = { detail, ...(partial !== undefined && { partial }) };
@@ -34,14 +36,7 @@ function notMine(state: ActiveConversation, carrier: Carrier, nodeId: NodeId): R
 }
 
 function outcome(nodeId: NodeId, answer: Answer): DraftOfTurn {
-  if (answer.status === 'failed') {
-    const { reason, detail, partial } = answer;
-    return {
-      type: 'CallFailed',
-      data: { nodeId, reason },
-      content: { detail, ...(partial !== undefined && { partial }) },
-    };
-  }
+  if (answer.status === 'failed') return failure(nodeId, answer);
   const { usage, stopReason, response } = answer;
   const toolCalls = answer.toolCalls.map(({ invalidText: _, ...listing }, index) => ({
     toolCallId: `${nodeId}-${index}`,

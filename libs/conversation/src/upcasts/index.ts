@@ -20,6 +20,7 @@ export const newest: Readonly<Record<ConversationEventType, number>> = {
   TurnFailed: 1,
   TurnCancelled: 1,
   HeadMoved: 1,
+  ContextCompacted: 1,
   ConversationCleared: 1,
   DependentAttached: 1,
   ConversationDeleted: 1,

@@ -22,7 +22,8 @@ export interface NodeRow {
   readonly parent: string | null;
   readonly kind: string;
   readonly status: 'pending' | 'succeeded' | 'failed';
-  readonly turn_id: string;
+  /** Null outside a turn. */
+  readonly turn_id: string | null;
   readonly provider: string;
   readonly model: string;
   readonly length: bigint;
@@ -52,8 +53,9 @@ export interface TurnRow {
 export interface PathRow {
   readonly node_id: string;
   readonly conversation_id: string;
-  readonly turn_id: string;
-  readonly question_revision: bigint;
+  readonly turn_id: string | null;
+  /** Null outside a turn: such a node's instruction stands in its request. */
+  readonly question_revision: bigint | null;
   readonly requested_revision: bigint;
   readonly ended_revision: bigint | null;
   readonly result_revisions: readonly bigint[];
@@ -71,7 +73,8 @@ export function eventsOfPath(
   for (const { conversation_id, question_revision, requested_revision, ended_revision, result_revisions } of path) {
     const revisions = found.get(conversation_id) ?? [];
     found.set(conversation_id, revisions);
-    revisions.push(question_revision, requested_revision, ...result_revisions);
+    revisions.push(requested_revision, ...result_revisions);
+    if (question_revision !== null) revisions.push(question_revision);
     if (ended_revision !== null) revisions.push(ended_revision);
   }
   return [...found].map(([conversationId, revisions]) => ({ conversationId, revisions }));
@@ -128,10 +131,12 @@ export class ConversationTree {
     return rows;
   }
 
-  /** Turns that have not ended, with the conversation and the position up to which this is known. One snapshot. */
+  /** Conversations with turns or calls that have not ended, with the conversation and the position up to which this is known. One snapshot. */
   async unfinished(): Promise<{ readonly conversations: readonly string[]; readonly position: bigint }> {
     const { rows } = await this.pool.query<{ conversations: readonly string[]; position: bigint }>(
-      `select coalesce((select array_agg(distinct conversation_id::text) from read.turns_v1 where ended_revision is null), '{}'::text[]) as conversations,
+      `select coalesce((select array_agg(distinct conversation_id::text) from (
+                select conversation_id from read.turns_v1 where ended_revision is null
+                union all select conversation_id from read.nodes_v1 where ended_revision is null) u), '{}'::text[]) as conversations,
               coalesce((select position from read.checkpoints where projection = 'conversation-tree' and version = 1), -1::bigint) as position`,
     );
     const [row] = rows;
@@ -160,7 +165,7 @@ export class ConversationTree {
          coalesce((select array_agg(c.executed_revision::text order by c.executed_revision) from read.tool_calls_v1 c
            where c.node_id = p.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions, p.steps,
          (select revision from read.conversations_v1 where conversation_id = $1::uuid) as known
-       from path p join read.turns_v1 t on t.turn_id = p.turn_id
+       from path p left join read.turns_v1 t on t.turn_id = p.turn_id
        union all
        select null, null, null, null, null, null, null, null, revision from read.conversations_v1
          where conversation_id = $1::uuid and not exists (select 1 from path)

@@ -51,7 +51,7 @@ export class TreeChanges {
         return;
       }
       case 'CallRequested': {
-        const { nodeId, parent, kind, turnId, provider, model, length, exact } = event.data;
+        const { nodeId, parent, kind, provider, model, length, exact } = event.data;
         this.nodes.insert(nodeId, {
           ...{
             node_id: nodeId,
@@ -59,7 +59,8 @@ export class TreeChanges {
             parent,
             kind,
             status: 'pending',
-            turn_id: turnId,
+            turn_id: event.data.kind === 'turn' ? event.data.turnId : null,
+            origin: event.data.kind === 'compaction' ? event.data.origin : null,
             provider,
             model,
             length,

@@ -39,7 +39,7 @@ create table if not exists read.nodes_v1 (
   parent text,
   kind text not null,
   status text not null,
-  turn_id uuid not null,
+  turn_id uuid,
   provider text not null,
   model text not null,
   length bigint not null,
@@ -53,6 +53,7 @@ create table if not exists read.nodes_v1 (
   origin text
 );
 create index if not exists nodes_v1_by_conversation on read.nodes_v1 (conversation_id, requested_revision);
+create index if not exists nodes_v1_unfinished on read.nodes_v1 (conversation_id) where ended_revision is null;
 create table if not exists read.tool_calls_v1 (
   tool_call_id text primary key,
   node_id text not null,

@@ -1,0 +1,120 @@
+import type {
+  Answer,
+  CloseWork,
+  RecordWork,
+  RequestSummary,
+  RequestTransform,
+  StartCompaction,
+  WorkAnswer,
+} from '../commands';
+import type { Carrier, CommandKey, EventOf, NodeId, RequestedNode, WorkKind } from '../events';
+import { openCallsOnPath } from '../path';
+import { type Decision, refuse, type Refused } from '../refusal';
+import { type ActiveConversation, isSource, type NodeRecord } from '../state';
+import { Draft } from './draft';
+import { beforeClear, busy, remembered } from './guards';
+import { close } from './synthetic';
+
+/** Calls outside a turn (PROTOCOL section 8): each has a carrier of its own, and none blocks a turn. */
+
+type WorkNode = Extract<NodeRecord, { kind: WorkKind }>;
+type Asked = Exclude<RequestedNode, { kind: 'turn' }>;
+
+export function startCompaction(state: ActiveConversation, command: StartCompaction): Decision {
+  const { nodeId, carrier, instruction, key } = command;
+  const known = remembered(state, key);
+  if (known) return known;
+  const occupied = busy(state);
+  if (occupied) return occupied;
+  const origin = state.head;
+  if (origin === null || state.nodes.get(origin)?.kind === 'compaction') return refuse({ code: 'nothing_to_compact' });
+  return request(state, { nodeId, kind: 'compaction', parent: null, origin, carrier }, instruction, key);
+}
+
+export function requestSummary(state: ActiveConversation, command: RequestSummary): Decision {
+  const { nodeId, carrier, instruction, parent } = command;
+  const refused = notThere(state, parent);
+  return refused ?? request(state, { nodeId, kind: 'summary', parent, carrier }, instruction);
+}
+
+/** Under the path's end or under the attempt before: the head moves for neither. */
+export function requestTransform(state: ActiveConversation, command: RequestTransform): Decision {
+  const { nodeId, carrier, instruction, after, key } = command;
+  const known = remembered(state, key);
+  if (known) return known;
+  const parent = after ?? state.head;
+  if (parent === null) return refuse({ code: 'no_context' });
+  if (after !== undefined && state.nodes.get(after)?.kind !== 'transform')
+    return refuse({ code: 'unknown_parent', parent: after });
+  const refused = notThere(state, parent);
+  return refused ?? request(state, { nodeId, kind: 'transform', parent, carrier }, instruction, key);
+}
+
+/** No node of this conversation, and not the one that it grows from; or one from before a clear. */
+function notThere(state: ActiveConversation, parent: NodeId): Refused | undefined {
+  if (isSource(state, parent)) return undefined;
+  const node = state.nodes.get(parent);
+  return node ? beforeClear(state, node.requestedAt) : refuse({ code: 'unknown_parent', parent });
+}
+
+/** Calls that a former turn left open are closed as by a start: the request would hold a call without its result. */
+function request(state: ActiveConversation, data: Asked, instruction: string, key?: CommandKey): Decision {
+  const draft = new Draft(state);
+  const from = data.kind === 'compaction' ? data.origin : data.parent;
+  for (const toolCallId of openCallsOnPath(state, from)) close(draft, toolCallId, 'interrupted');
+  draft.put({ type: 'CallRequested', data, content: { instruction }, ...(key && { key }) });
+  return draft.done();
+}
+
+export function recordWork(state: ActiveConversation, { carrier, nodeId, answer }: RecordWork): Decision {
+  const node = state.nodes.get(nodeId);
+  if (!node || node.kind === 'turn') return refuse({ code: 'not_found', what: 'node' });
+  const refused = notItsCarrier(node, carrier);
+  if (refused) return refused;
+  const draft = new Draft(state);
+  if (node.kind === 'compaction' && answer.status === 'succeeded') compacted(draft, nodeId, node.origin, answer);
+  else draft.put(ended(nodeId, answer));
+  return draft.done();
+}
+
+/** The head moves only where nobody would miss what came since. */
+function compacted(draft: Draft, nodeId: NodeId, origin: NodeId, answer: Succeeded): void {
+  const { state } = draft;
+  if (state.head !== origin || busy(state)) {
+    const detail = 'The conversation went on while its summary was written.';
+    return draft.put(failure(nodeId, { reason: 'superseded', detail }));
+  }
+  draft.put(ended(nodeId, answer));
+  draft.put({ type: 'ContextCompacted', data: { nodeId, origin }, content: null });
+  draft.put({ type: 'HeadMoved', data: { from: origin, to: nodeId, reason: 'compaction' }, content: null });
+}
+
+export function closeWork(state: ActiveConversation, { nodeId, lapsed }: CloseWork): Decision {
+  const node = state.nodes.get(nodeId);
+  if (!node || node.kind === 'turn') return refuse({ code: 'not_found', what: 'node' });
+  if (node.status !== 'pending') return refuse({ code: 'node_ended' });
+  if (node.carrier !== lapsed) return refuse({ code: 'carried' });
+  const detail = 'The process that made this call ended before the answer came.';
+  return { ok: true, events: [failure(nodeId, { reason: 'interrupted', detail })], facts: 1 };
+}
+
+/** An answer to a call outside a turn is taken from its own carrier, once. */
+export function notItsCarrier(node: WorkNode, carrier: Carrier): Refused | undefined {
+  if (node.carrier !== carrier) return refuse({ code: 'not_carrier' });
+  return node.status === 'pending' ? undefined : refuse({ code: 'node_ended' });
+}
+
+type Succeeded = Extract<WorkAnswer, { status: 'succeeded' }>;
+
+function ended(nodeId: NodeId, answer: WorkAnswer): EventOf<'CallSucceeded'> | EventOf<'CallFailed'> {
+  if (answer.status === 'failed') return failure(nodeId, answer);
+  const { usage, stopReason, response } = answer;
+  return { type: 'CallSucceeded', data: { nodeId, toolCalls: [], usage, stopReason }, content: { response } };
+}
+
+type Why = Omit<Extract<Answer, { status: 'failed' }>, 'status'>;
+
+export function failure(nodeId: NodeId, { reason, detail, partial }: Why): EventOf<'CallFailed'> {
+  const content = { detail, ...(partial !== undefined && { partial }) };
+  return { type: 'CallFailed', data: { nodeId, reason }, content };
+}

@@ -1,0 +1,124 @@
+import {
+  aTurn,
+  append,
+  ask,
+  cancel,
+  compact,
+  conversation,
+  edit,
+  play,
+  refusalOf,
+  switchTo,
+  transform,
+  typesOf,
+  work,
+} from '../../testing';
+import { decide } from './index';
+
+const asked = () => play(conversation(), [ask('t1'), aTurn.answers('t1-1'), ask('t2'), aTurn.answers('t2-1')]).state;
+const key = { name: 'n', digest: 'd' };
+
+describe('a compaction', () => {
+  it('its success and the move of the head are one append', () => {
+    const { state, appends } = play(asked(), [compact('k1'), work.answers('k1')]);
+    expect(appends.map(typesOf)).toEqual([['CallRequested'], ['CallSucceeded', 'ContextCompacted', 'HeadMoved']]);
+    expect(appends[1]?.[1]?.data).toEqual({ nodeId: 'k1', origin: 't2-1' });
+    expect(state).toMatchObject({ head: 'k1', running: null });
+  });
+
+  it('is refused while a turn runs, waits or is queued', () => {
+    const running = play(asked(), [ask('t3')]).state;
+    expect(refusalOf(running, compact('k1'))).toMatchObject({ code: 'turn_running', status: 'running' });
+    const waiting = play(running, [aTurn.answers('t3-1', [{ approval: true }])]).state;
+    expect(refusalOf(waiting, compact('k1'))).toMatchObject({ code: 'turn_running', status: 'waiting' });
+  });
+
+  it('is refused where nothing was said, at all or since the last one', () => {
+    expect(refusalOf(conversation(), compact('k1'))).toEqual({ code: 'nothing_to_compact' });
+    const { state } = play(asked(), [compact('k1'), work.answers('k1')]);
+    expect(refusalOf(state, compact('k2'))).toEqual({ code: 'nothing_to_compact' });
+  });
+
+  it('that comes after the conversation went on is superseded, and moves nothing', () => {
+    const requested = play(asked(), [compact('k1')]).state;
+    for (const meanwhile of [[ask('t3')], [ask('t3'), aTurn.answers('t3-1')], [edit('t2', 't3')], [cancelled]]) {
+      const { state } = play(requested, meanwhile.flat());
+      const { appends } = play(state, [work.answers('k1')]);
+      expect(appends[0]).toMatchObject([{ type: 'CallFailed', data: { nodeId: 'k1', reason: 'superseded' } }]);
+    }
+    expect(play(requested, [compact('k2'), work.answers('k2'), work.answers('k1')]).state).toMatchObject({
+      head: 'k2',
+    });
+  });
+
+  it('K10: that fails changes nothing', () => {
+    const { state, appends } = play(asked(), [compact('k1'), work.fails('k1', 'unusable_answer')]);
+    expect(appends[1]).toMatchObject([{ type: 'CallFailed', data: { reason: 'unusable_answer' } }]);
+    expect(state).toMatchObject({ head: 't2-1' });
+    expect(decide(state, compact('k2'))).toMatchObject({ ok: true });
+  });
+
+  it('its key has its effect once, and is answered from its node', () => {
+    const { state } = play(asked(), [compact('k1', { key })]);
+    expect(decide(state, compact('k2', { key }))).toMatchObject({ ok: true, events: [], known: { nodeId: 'k1' } });
+    expect(refusalOf(state, compact('k2', { key: { ...key, digest: 'e' } }))).toEqual({ code: 'idempotency_conflict' });
+  });
+
+  it('closes the calls that a cancelled turn left open', () => {
+    const { state } = play(asked(), [ask('t3'), aTurn.answers('t3-1', [{ effect: 'write' }]), cancel('t3')]);
+    const { appends } = play(state, [compact('k1')]);
+    expect(appends.map(typesOf)).toEqual([['ToolExecuted', 'CallRequested']]);
+  });
+
+  it('K07: of an earlier branch leaves the later nodes as they were', () => {
+    const branched = play(asked(), [edit('t2', 't3'), aTurn.answers('t3-1'), compact('k1'), work.answers('k1')]).state;
+    expect(play(branched, [switchTo('t2-1')]).state).toMatchObject({ head: 't2-1' });
+    expect(play(branched, [switchTo('t2-1'), switchTo('k1')]).state).toMatchObject({ head: 'k1' });
+  });
+});
+
+const cancelled = [ask('t3'), cancel('t3')];
+
+describe('a call outside a turn', () => {
+  it('blocks no turn and moves no head', () => {
+    const { state } = play(asked(), [transform('p1'), ask('t3'), work.answers('p1'), aTurn.answers('t3-1')]);
+    expect(state).toMatchObject({ head: 't3-1', running: null });
+    expect(decide(state, switchTo('p1'))).toMatchObject({ refusal: { code: 'not_switchable', kind: 'transform' } });
+  });
+
+  it('takes its answer from its own carrier, once', () => {
+    const { state } = play(asked(), [transform('p1')]);
+    expect(refusalOf(state, work.answers('p1', 'another'))).toEqual({ code: 'not_carrier' });
+    const answered = play(state, [work.attempt('p1'), work.answers('p1')]).state;
+    expect(refusalOf(answered, work.answers('p1'))).toEqual({ code: 'node_ended' });
+    expect(refusalOf(answered, work.attempt('p1'))).toEqual({ code: 'node_ended' });
+    expect(refusalOf(state, work.answers('t1-1'))).toEqual({ code: 'not_found', what: 'node' });
+  });
+
+  it('whose carrier is gone is closed, once, and its late answer is dropped', () => {
+    const { state } = play(asked(), [transform('p1')]);
+    expect(refusalOf(state, work.close('p1', 'another'))).toEqual({ code: 'carried' });
+    const { state: closed, appends } = play(state, [work.close('p1')]);
+    expect(appends[0]).toMatchObject([{ type: 'CallFailed', data: { reason: 'interrupted' } }]);
+    expect(refusalOf(closed, work.close('p1'))).toEqual({ code: 'node_ended' });
+    expect(refusalOf(closed, work.answers('p1'))).toEqual({ code: 'node_ended' });
+  });
+
+  it('a transform stands under the head, or under the attempt before', () => {
+    const { appends } = play(asked(), [transform('p1'), work.fails('p1', 'timeout'), transform('p2', { after: 'p1' })]);
+    expect(appends[0]?.[0]?.data).toMatchObject({ parent: 't2-1', kind: 'transform' });
+    expect(appends[2]?.[0]?.data).toMatchObject({ parent: 'p1' });
+    expect(refusalOf(asked(), transform('p1', { after: 't1-1' }))).toEqual({ code: 'unknown_parent', parent: 't1-1' });
+    expect(refusalOf(conversation(), transform('p1'))).toEqual({ code: 'no_context' });
+  });
+
+  it('runs no tool, whatever its answer asks for', () => {
+    const { state } = play(asked(), [transform('p1')]);
+    const toolCall = { toolCallId: 'p1-0', tool: 'x', effect: 'write', approval: false, argumentsDigest: 'd' } as const;
+    const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1 };
+    const data = { nodeId: 'p1', toolCalls: [toolCall], usage, stopReason: 'tool_use' };
+    expect(append(state, [{ type: 'CallSucceeded', data, content: { response: null } }])).toMatchObject({
+      openCalls: [],
+    });
+  });
+});
