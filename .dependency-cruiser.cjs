@@ -18,6 +18,7 @@ module.exports = {
     },
     only('conversation'),
     only('assistant'),
+    only('dialogue-state'),
     only('context', 'conversation', 'assistant'),
     only('platform'),
     only('event-store', 'conversation'),

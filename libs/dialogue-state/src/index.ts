@@ -1,0 +1,13 @@
+export type { Day, Moment } from './calendar';
+export { DEFAULT_SCHEMA } from './default-schema';
+export { stateLimits } from './limits';
+export { parseSchema, type ParsedSchema, type SchemaProblem } from './parse-schema';
+export { attest, quoteStands } from './quote';
+export { history, type HistoryEntry, inOrder, reconcile, step } from './reconcile';
+export { type BlockOptions, type BlockPiece, blockText, renderBlock } from './render';
+export { type Scan, type ScanHit, scanQuestion } from './scan';
+export * from './schema';
+export * from './state';
+export * from './statement';
+export { parseValue, type ParsedValue, sameValue, showValue, type ValueProblem } from './value';
+export { type FieldView, viewOf } from './view';

@@ -1,0 +1,3 @@
+export * from './dialogues';
+export * from './generate';
+export * from './statements';
