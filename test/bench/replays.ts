@@ -2,7 +2,7 @@ import { type EventReader, Replayer } from '@palimpsest/audit';
 import { type ConversationEventType, decode, newestVersion } from '@palimpsest/conversation';
 import { EventCodec, KeyRing, PostgresKeyStore } from '@palimpsest/event-store';
 import { PostgresEventStore } from '@palimpsest/event-store-postgres';
-import { ConversationLog, ConversationTree } from '@palimpsest/read-models';
+import { ConversationLog, ConversationTree, conversationTree, LiveTables } from '@palimpsest/read-models';
 import { median, type Row, type Section } from './rows';
 import type { Site } from './site';
 import type { Point, Talk } from './turns';
@@ -19,7 +19,7 @@ export async function measureReplays(
   const keys = new KeyRing({ store: new PostgresKeyStore(pool), installation: [masterKey] });
   const schemaVersion = (type: string): number => newestVersion(type as ConversationEventType);
   const log = new ConversationLog(store, new EventCodec({ store, keys, schemaVersion, upcast: decode }));
-  const tree = new ConversationTree(pool);
+  const tree = new ConversationTree(new LiveTables(pool, conversationTree));
   const read = new Set<bigint>();
   const recording: EventReader = {
     at: (conversationId, revisions) => {

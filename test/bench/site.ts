@@ -78,7 +78,7 @@ export async function openSite(databaseUrl: string, { profile }: SiteOptions = {
 async function caughtUp(pool: Pool): Promise<void> {
   for (;;) {
     const { rows } = await pool.query<{ behind: boolean }>(
-      `select (select max(position) from event_log.events) > (select min(position) from read.checkpoints) as behind`,
+      `select (select max(position) from event_log.events) > (select min(position) from read.generations where state = 'live') as behind`,
     );
     if (!rows[0]?.behind) return;
     await new Promise((resolve) => setTimeout(resolve, 20));

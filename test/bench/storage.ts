@@ -1,6 +1,6 @@
 import type { Pool } from '@palimpsest/platform';
 import { PostgresEventStore } from '@palimpsest/event-store-postgres';
-import { conversationStream } from '@palimpsest/read-models';
+import { conversationStream, conversationTree, findLive, inSchema, LiveTables } from '@palimpsest/read-models';
 import { type Row, type Section, sum } from './rows';
 import type { Point, Talk } from './turns';
 
@@ -75,8 +75,10 @@ function ratiosOf(turns: readonly Stored[]): { readonly log: number; readonly al
 }
 
 async function spreadOf(pool: Pool): Promise<Spread> {
+  const { schema } = await findLive(pool, conversationTree);
   const { rows } = await pool.query<{ name: string }>(
-    `select schemaname || '.' || relname as name from pg_stat_user_tables where schemaname in ('event_log', 'read')`,
+    `select schemaname || '.' || relname as name from pg_stat_user_tables where schemaname in ('event_log', 'read', $1::text)`,
+    [schema],
   );
   const known = new Map<string, number>();
   for (const { name } of rows) {
@@ -89,7 +91,7 @@ async function spreadOf(pool: Pool): Promise<Spread> {
     known.set(name, size && size.rows > 0n ? Number(size.disk) / Number(size.rows) : 0);
   }
   return (table) => {
-    const factor = known.get(table);
+    const factor = known.get(inSchema(schema, table)) ?? known.get(table);
     if (factor === undefined) throw new Error(`There is no table ${table}.`);
     return factor;
   };
@@ -97,7 +99,11 @@ async function spreadOf(pool: Pool): Promise<Spread> {
 
 async function turnsStored(pool: Pool, { conversationId, newBytes }: Talk, spread: Spread): Promise<Stored[]> {
   const stream = conversationStream(conversationId);
-  const starts = await pool.query<{ turn_id: string; revision: number; read: bigint }>(
+  const starts = await new LiveTables(pool, conversationTree).query<{
+    turn_id: string;
+    revision: number;
+    read: bigint;
+  }>(
     `select t.turn_id::text, t.question_revision::int as revision,
        (pg_column_size(t.*) * $2::float8
         + coalesce((select sum(pg_column_size(n.*)) from read.nodes_v1 n where n.turn_id = t.turn_id), 0) * $3::float8

@@ -1,7 +1,7 @@
 import { migrations } from '@palimpsest/application';
 import type { EventStore, StoredEvent } from '@palimpsest/event-store';
 import { migrate, type Pool } from '@palimpsest/platform';
-import { conversationTree } from '@palimpsest/read-models';
+import { conversationTree, findLive, LiveTables, tablesIn } from '@palimpsest/read-models';
 
 /** With what names a row of each. */
 const tables = {
@@ -34,14 +34,9 @@ export async function faultsOfTree(store: EventStore, live: Pool, scratch: Pool)
 }
 
 async function untilProjected(live: Pool, end: bigint): Promise<void> {
-  const { name, version } = conversationTree;
   let reached = -1n;
   for (const until = performance.now() + PATIENCE_MS; performance.now() < until;) {
-    const { rows } = await live.query<{ position: bigint }>(
-      'select position from read.checkpoints where projection = $1::text and version = $2::int',
-      [name, version],
-    );
-    reached = rows[0]?.position ?? -1n;
+    reached = (await findLive(live, conversationTree)).position;
     if (reached >= end) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -52,17 +47,19 @@ async function rebuild(store: EventStore, end: bigint, scratch: Pool): Promise<v
   await migrate(scratch, migrations);
   const session = await scratch.connect();
   try {
+    const { schema } = await findLive(scratch, conversationTree);
+    const target = tablesIn(schema, session);
     const names = Object.keys(tables).map((table) => `read.${table}`);
-    await session.query(`begin; truncate ${names.join(', ')}`);
+    await target.query(`begin; truncate ${names.join(', ')}`);
     let batch: StoredEvent[] = [];
     for await (const event of store.readAll({ filter: conversationTree.filter })) {
       if (event.position > end) break;
       batch.push(event);
       if (batch.length < BATCH) continue;
-      await conversationTree.apply(batch, session);
+      await conversationTree.apply(batch, target);
       batch = [];
     }
-    await conversationTree.apply(batch, session);
+    await conversationTree.apply(batch, target);
     await session.query('commit');
   } finally {
     session.release(true);
@@ -70,7 +67,7 @@ async function rebuild(store: EventStore, end: bigint, scratch: Pool): Promise<v
 }
 
 async function rowsOf(pool: Pool, table: Table): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await pool.query<{ key: string; row: string }>(
+  const { rows } = await new LiveTables(pool, conversationTree).query<{ key: string; row: string }>(
     `select (${tables[table]})::text as key, to_jsonb(t)::text as row from read.${table} t`,
   );
   return new Map(rows.map(({ key, row }) => [key, row]));

@@ -1,3 +1,4 @@
+import { approvals, LiveTables } from '@palimpsest/read-models';
 import { type Approval, type Client, type Turn, until } from '../support/client';
 import { requested } from '../support/client-requests';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
@@ -257,7 +258,7 @@ describe('the inbox', () => {
   it('keeps what a person reads out of the tables', async () => {
     const canary = 'canary-4711';
     await waiting(pay(`{"to":"${canary}"}`));
-    const { rows } = await deployment.pool.query<{ text: string }>(
+    const { rows } = await new LiveTables(deployment.pool, approvals).query<{ text: string }>(
       `select row_to_json(a)::text as text from read.approvals_v1 a`,
     );
     expect(rows.length).toBeGreaterThan(0);

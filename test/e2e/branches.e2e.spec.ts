@@ -1,6 +1,6 @@
 import { migrations } from '@palimpsest/application';
-import { createLogger, createPool, migrate } from '@palimpsest/platform';
-import { conversationTree, Projector } from '@palimpsest/read-models';
+import { createLogger, createPool, migrate, type Pool } from '@palimpsest/platform';
+import { conversationTree, LiveTables, ProjectionLocks, Projector } from '@palimpsest/read-models';
 import { type Client, until } from '../support/client';
 import { requested } from '../support/client-requests';
 import { createTestDatabase } from '../support/database';
@@ -237,26 +237,27 @@ describe('the log and the tree', () => {
     const pool = createPool({ url: target.url, applicationName: 'rebuild', log, max: 2 });
     try {
       await migrate(pool, migrations);
+      const locks = new ProjectionLocks(pool, 'rebuild');
       const projector = new Projector({
-        pool,
-        store,
-        projection: conversationTree,
+        ...{ pool, store, locks, projection: conversationTree },
         onError: (error) => expect(error).toBeUndefined(),
       });
       const end = await store.lastPosition();
       projector.start();
       await until(() => projector.position >= end);
       await projector.stop();
+      await locks.close();
       await until(() => process.installation.running.system.projector.position >= end);
 
       for (const table of ['conversations_v1', 'turns_v1', 'nodes_v1', 'tool_calls_v1']) {
         const rows = `select to_jsonb(t)::text as row from read.${table} as t order by 1`;
-        const [live, rebuilt] = [await deployment.pool.query(rows), await pool.query(rows)];
+        const of = (database: Pool) => new LiveTables(database, conversationTree).query(rows);
+        const [live, rebuilt] = [await of(deployment.pool), await of(pool)];
         expect(rebuilt.rows.length).toBeGreaterThan(0);
         expect(rebuilt.rows).toEqual(live.rows);
       }
       const { rows } = await pool.query(
-        `select table_name, column_name from information_schema.columns where table_schema = 'read' and column_name like '%child%'`,
+        `select table_name, column_name from information_schema.columns where table_schema like 'read%' and column_name like '%child%'`,
       );
       expect(rows).toEqual([]);
     } finally {

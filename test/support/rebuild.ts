@@ -1,6 +1,7 @@
-import { createProjectors, Metrics, migrations } from '@palimpsest/application';
+import { Metrics, migrations, Projectors } from '@palimpsest/application';
 import type { EventStore } from '@palimpsest/event-store';
 import { createLogger, createPool, migrate, type Pool } from '@palimpsest/platform';
+import { findLive, type Projection } from '@palimpsest/read-models';
 import { createTestDatabase } from './database';
 
 const log = createLogger('silent');
@@ -12,13 +13,11 @@ export async function faultsOfReadModels(store: EventStore, live: Pool): Promise
   try {
     await migrate(scratch, migrations);
     const end = await store.lastPosition();
-    const projectors = Object.values(
-      createProjectors({ pool: scratch, store, log, metrics: new Metrics(), writes: true }),
-    );
-    for (const projector of projectors) projector.start();
-    for (const projector of projectors) while (projector.position < end) await projector.moved(1_000);
-    await Promise.all(projectors.map((projector) => projector.stop()));
-    const faults = await Promise.all((await tablesOf(scratch)).map((table) => faultsOf(table, live, scratch)));
+    const projectors = new Projectors({ pool: scratch, store, log, metrics: new Metrics(), writes: true });
+    projectors.start();
+    for (const projector of projectors.all) while (projector.position < end) await projector.moved(1_000);
+    await projectors.stop();
+    const faults = await Promise.all(projectors.all.map(({ projection }) => faultsOf(projection, live, scratch)));
     return faults.flat();
   } finally {
     await scratch.end();
@@ -26,24 +25,32 @@ export async function faultsOfReadModels(store: EventStore, live: Pool): Promise
   }
 }
 
-/** All that projections write: checkpoints say how far one is, and snapshots belong to the write side. */
-async function tablesOf(pool: Pool): Promise<readonly string[]> {
+/** Compares the live generations of one projection in two databases: the very rows, and none besides. */
+export async function faultsOf(projection: Projection, live: Pool, rebuilt: Pool): Promise<string[]> {
+  const [there, here] = await Promise.all([findLive(live, projection), findLive(rebuilt, projection)]);
+  const faults = (await tablesOf(rebuilt, here.schema)).map(async (table) => {
+    const [lived, made] = await Promise.all([rowsOf(live, there.schema, table), rowsOf(rebuilt, here.schema, table)]);
+    const [livedSet, madeSet] = [new Set(lived), new Set(made)];
+    const repeated = lived.length === livedSet.size ? [] : [`${table} has rows twice`];
+    return [
+      ...repeated,
+      ...made.filter((row) => !livedSet.has(row)).map((row) => `${table} lacks ${row}`),
+      ...lived.filter((row) => !madeSet.has(row)).map((row) => `${table} has, and a rebuild has not: ${row}`),
+    ];
+  });
+  return (await Promise.all(faults)).flat();
+}
+
+/** The checkpoint beside them is a view: how far one is says nothing about its rows. */
+async function tablesOf(pool: Pool, schema: string): Promise<readonly string[]> {
   const { rows } = await pool.query<{ name: string }>(
-    `select table_name::text as name from information_schema.tables
-     where table_schema = 'read' and table_name not in ('checkpoints', 'snapshots')`,
+    `select table_name::text as name from information_schema.tables where table_schema = $1::text and table_type = 'BASE TABLE'`,
+    [schema],
   );
   return rows.map(({ name }) => name);
 }
 
-async function faultsOf(table: string, live: Pool, scratch: Pool): Promise<string[]> {
-  const [lived, rebuilt] = await Promise.all([rowsOf(table, live), rowsOf(table, scratch)]);
-  return [
-    ...rebuilt.filter((row) => !lived.includes(row)).map((row) => `${table} lacks ${row}`),
-    ...lived.filter((row) => !rebuilt.includes(row)).map((row) => `${table} has, and a rebuild has not: ${row}`),
-  ];
-}
-
-async function rowsOf(table: string, pool: Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ row: string }>(`select to_jsonb(t)::text as row from read.${table} t`);
+async function rowsOf(pool: Pool, schema: string, table: string): Promise<string[]> {
+  const { rows } = await pool.query<{ row: string }>(`select to_jsonb(t)::text as row from ${schema}.${table} t`);
   return rows.map(({ row }) => row);
 }

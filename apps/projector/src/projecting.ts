@@ -1,4 +1,4 @@
-import { createProjectors, Metrics, PostgresApiKeys } from '@palimpsest/application';
+import { Metrics, PostgresApiKeys, Projectors } from '@palimpsest/application';
 import { answers, type Check, openLog, openNamedDatabase } from '@palimpsest/installation';
 import type { Config, Logger } from '@palimpsest/platform';
 import type { Health } from './health-server';
@@ -18,13 +18,13 @@ export async function openProjecting(config: Config, log: Logger): Promise<Proje
   const eventLog = await openLog(config, pool, log);
   const { store } = eventLog;
   const metrics = new Metrics({ processMetrics: true });
-  const projectors = Object.values(createProjectors({ pool, store, log, metrics, writes: true }));
+  const projectors = new Projectors({ pool, store, log, metrics, writes: true });
   const apiKeys = new PostgresApiKeys(pool);
   const stopping = new AbortController();
   let started: Promise<void> = Promise.resolve();
 
   const start = async () => {
-    if (await eventLog.untilReachable(stopping.signal)) for (const projector of projectors) projector.start();
+    if (await eventLog.untilReachable(stopping.signal)) projectors.start();
   };
   return {
     metrics: () => metrics.registry.metrics(),
@@ -41,7 +41,7 @@ export async function openProjecting(config: Config, log: Logger): Promise<Proje
     async stop() {
       stopping.abort();
       await started;
-      await Promise.all(projectors.map((projector) => projector.stop()));
+      await projectors.stop();
       await store.close();
       await database.close();
     },

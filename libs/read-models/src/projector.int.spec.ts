@@ -1,36 +1,42 @@
 import { InMemoryEventStore, type NewEvent } from '@palimpsest/event-store';
-import { createLogger, createPool, type Pool } from '@palimpsest/platform';
+import { createLogger, createPool, migrate, type Pool } from '@palimpsest/platform';
 import { v7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database';
-import { conversationTreeSchema } from './conversation-tree/schema';
+import { firstGeneration, generationsSchema } from './generations';
 import type { Projection } from './projection';
+import { ProjectionLocks } from './projection-lock';
 import { Projector } from './projector';
+import { LiveTables } from './tables';
 
 /** Writes down the positions that it was given. */
 const diary: Projection = {
   name: 'diary',
   version: 1,
   filter: { streamPrefixes: ['conversation-'] },
+  tables: 'create table read.diary (position bigint primary key)',
   async apply(events, transaction) {
     for (const { position } of events)
-      await transaction.query('insert into diary (position) values ($1::bigint)', [position]);
+      await transaction.query('insert into read.diary (position) values ($1::bigint)', [position]);
   },
 };
 
 describe('a projector', () => {
   let database: TestDatabase;
   let pool: Pool;
+  let locks: ProjectionLocks;
   const store = new InMemoryEventStore();
   const running: Projector[] = [];
 
   beforeAll(async () => {
     database = await createTestDatabase();
     pool = createPool({ url: database.url, applicationName: 'test', log: createLogger('silent') });
-    await pool.query(`${conversationTreeSchema}; create table diary (position bigint primary key)`);
+    await migrate(pool, [{ name: 'read/generations', sql: generationsSchema }, firstGeneration(diary)]);
+    locks = new ProjectionLocks(pool, 'test');
   });
 
   afterAll(async () => {
     for (const projector of running) await projector.stop();
+    await locks.close();
     await pool.end();
     await database.drop();
   });
@@ -41,7 +47,7 @@ describe('a projector', () => {
     return store.lastPosition();
   };
   const start = (projection: Projection = diary, onError: (error: unknown) => void = () => undefined) => {
-    const projector = new Projector({ pool, store, projection, onError, retryMs: 5, standbyMs: 20 });
+    const projector = new Projector({ pool, store, projection, locks, onError, retryMs: 5, standbyMs: 20 });
     running.push(projector);
     projector.start();
     return projector;
@@ -51,7 +57,8 @@ describe('a projector', () => {
     while (projector.position < position && Date.now() < until) await projector.moved(50);
     expect(projector.position).toBeGreaterThanOrEqual(position);
   };
-  const written = async () => (await pool.query<{ count: bigint }>('select count(*) from diary')).rows[0]?.count;
+  const written = async () =>
+    (await new LiveTables(pool, diary).query<{ count: bigint }>('select count(*) from read.diary')).rows[0]?.count;
 
   it('writes each event once, and a standby takes over where it stopped', async () => {
     const first = start();
@@ -74,7 +81,7 @@ describe('a projector', () => {
       ...diary,
       async apply(events, transaction) {
         await diary.apply(events, transaction);
-        if (failures-- > 0) throw new Error('killed before the checkpoint');
+        if (failures-- > 0) throw Object.assign(new Error('killed before the checkpoint'), { code: '57P01' });
       },
     };
     const before = await written();

@@ -8,6 +8,7 @@ import {
 } from '@palimpsest/audit';
 import type { EventStore, KeyRing } from '@palimpsest/event-store';
 import { type Config, type DataFiles, type Logger, type Pool, systemClock } from '@palimpsest/platform';
+import type { Tables } from '@palimpsest/read-models';
 import { KeyDestructions } from './key-destructions';
 import { KeyHealth } from './key-health';
 
@@ -66,12 +67,19 @@ export class AuditWork {
       store,
       keys,
       log,
-    }: { readonly pool: Pool; readonly store: EventStore; readonly keys: KeyRing; readonly log: Logger },
+      tree,
+    }: {
+      readonly pool: Pool;
+      readonly store: EventStore;
+      readonly keys: KeyRing;
+      readonly log: Logger;
+      readonly tree: Tables;
+    },
     anchors: AnchorSettings | undefined,
   ) {
     const onError = (err: unknown) => log.error({ err }, 'destroying a key again failed; it is tried again');
     this.destructions = new KeyDestructions({ pool, store, keys, onError });
-    this.keyHealth = new KeyHealth(pool, keys, (keyId) =>
+    this.keyHealth = new KeyHealth(tree, keys, (keyId) =>
       log.error({ keyId }, 'a key is missing, and nobody destroyed it: restore the keys from their backup'),
     );
     this.anchorer =

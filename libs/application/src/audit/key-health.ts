@@ -1,5 +1,5 @@
 import type { KeyRing } from '@palimpsest/event-store';
-import type { Pool } from '@palimpsest/platform';
+import type { Tables } from '@palimpsest/read-models';
 
 /** For how long an answer holds. Milliseconds: while keys are lost somebody may be putting them back. */
 const HOLDS_MS = { ok: 10_000, lost: 2_000 };
@@ -29,7 +29,8 @@ export class KeyHealth {
   private last: { readonly lost: string | null; readonly until: number } | undefined;
 
   constructor(
-    private readonly pool: Pool,
+    /** Of the node tree. */
+    private readonly tables: Tables,
     private readonly keys: KeyRing,
     /** Told once of each. */
     private readonly onLost: (keyId: string) => void,
@@ -45,11 +46,11 @@ export class KeyHealth {
   }
 
   private async look(): Promise<string | null> {
-    const { rows } = await this.pool.query<{ wrapped_by: string }>(INSTALLATION);
+    const { rows } = await this.tables.query<{ wrapped_by: string }>(INSTALLATION);
     const unknown = rows.find(({ wrapped_by: id }) => !this.keys.hasInstallationKey(id));
     if (unknown) return unknown.wrapped_by;
     for (const sql of [ORPHAN, CONVERSATION, TENANT]) {
-      const found = await this.pool.query<{ lost: string }>(sql);
+      const found = await this.tables.query<{ lost: string }>(sql);
       if (found.rows[0]) return found.rows[0].lost;
     }
     return null;

@@ -54,6 +54,12 @@ export class Metrics {
     labelNames: ['projection'] as const,
     registers: [this.registry],
   });
+  readonly projectionParkings = new Counter({
+    name: 'palimpsest_projection_parkings_total',
+    help: 'Streams that a projection left at an event which it could not take. Above zero: look at GET /v1/projections',
+    labelNames: ['projection'] as const,
+    registers: [this.registry],
+  });
   private readonly lags = new Map<string, () => Promise<number>>();
 
   /** `processMetrics`: also the process's own (memory, event loop, garbage collection). One such instance a process. */

@@ -13,7 +13,7 @@ import { TurnReader } from '../turns/turn-reader';
 import { createCodec } from './codec';
 import { createCarrying } from './create-carrying';
 import { internalTokenOf } from './internal-token';
-import { createProjectors } from './projectors';
+import { Projectors, readModelTables } from './projectors';
 import { PALIMPSEST_SALT, saltOf } from './salt';
 import type { System } from './system';
 
@@ -59,7 +59,8 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   const keys = new KeyRing({ store: new PostgresKeyStore(pool), installation });
   const codec = createCodec(store, keys);
   const conversations = new ConversationLog(store, codec);
-  const tree = new ConversationTree(pool);
+  const tables = readModelTables(pool);
+  const tree = new ConversationTree(tables.tree);
   const assistants = new Assistants(store, codec);
   const identities = new ConversationIdentities(store, codec);
   const replayer = new Replayer(conversations, tree);
@@ -68,16 +69,16 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     ...{ providers, tools, limits, log, metrics },
   });
   const { writer, engine, work, feed, leases, follower, sweep } = carrying;
-  const projectors = createProjectors({ pool, store, log, metrics, writes: options.projects ?? true });
+  const projectors = new Projectors({ pool, store, log, metrics, tables, writes: options.projects ?? true });
   const assistantWriter = new AssistantWriter(store, codec);
   const internalToken = internalTokenOf(options.installationKeys[0]);
   const onError = (err: unknown) => log.warn({ err }, 'the running text of another process could not be had');
   const remote = new RemoteTexts({ leases, feed, token: internalToken, onError });
-  const audit = new AuditWork({ pool, store, keys, log }, options.anchors);
+  const audit = new AuditWork({ pool, store, keys, log, tree: tables.tree }, options.anchors);
   const system: System = {
     ...{ store, codec, keys, tree, assistants, assistantWriter, identities, writer, engine, work, feed },
     ...{ replayer, tools, limits, internalToken, log: conversations, projector: projectors.tree },
-    inbox: { approvals: new Approvals(pool), projector: projectors.approvals },
+    inbox: { approvals: new Approvals(tables.approvals), projector: projectors.approvals },
     turns: new TurnReader(store, conversations, feed, remote),
     forget: (conversationId) => carrying.forget(conversationId),
     subjectSalt: await saltOf(pool, PALIMPSEST_SALT),
@@ -93,7 +94,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     async start() {
       if (options.alone) await leases.deleteAll();
       await audit.start();
-      for (const each of Object.values(projectors)) each.start();
+      projectors.start();
       await follower.begin(await tree.unfinished());
       sweep.start();
     },
@@ -105,7 +106,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
       await sweep.stop();
       await audit.stop();
       await follower.stop();
-      await Promise.all(Object.values(projectors).map((each) => each.stop()));
+      await projectors.stop();
       await writer.close();
       await assistantWriter.close();
       await store.close();

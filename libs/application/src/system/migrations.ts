@@ -1,13 +1,14 @@
 import { anchorDeliveriesSchema } from '@palimpsest/audit';
 import { keysSchema, snapshotsSchema } from '@palimpsest/event-store';
 import type { Migration } from '@palimpsest/platform';
-import { approvalsSchema, conversationTreeSchema, transcriptSchema } from '@palimpsest/read-models';
+import { firstGeneration, generationsSchema } from '@palimpsest/read-models';
 import { leasesSchema } from '@palimpsest/turns';
 import { apiKeysSchema } from '../api-keys';
 import { keyDestructionsSchema } from '../audit';
+import { projections } from './projectors';
 import { saltsSchema } from './salt';
 
-/** Schema `ops` can't be rebuilt and is backed up; schema `read` can, any day. The log's own schema is its adapter's. */
+/** Each read model has a schema of its own, made by its first generation. Schema `ops` can't be rebuilt and is backed up; schema `read` can, any day. The log's own schema is its adapter's. */
 export const migrations: readonly Migration[] = [
   { name: 'ops/001-keys', sql: keysSchema },
   { name: 'ops/002-api-keys', sql: apiKeysSchema },
@@ -16,7 +17,6 @@ export const migrations: readonly Migration[] = [
   { name: 'ops/005-key-destructions', sql: keyDestructionsSchema },
   { name: 'ops/006-anchor-deliveries', sql: anchorDeliveriesSchema },
   { name: 'read/001-snapshots', sql: snapshotsSchema },
-  { name: 'read/002-conversation-tree', sql: conversationTreeSchema },
-  { name: 'read/003-approvals', sql: approvalsSchema },
-  { name: 'read/004-transcript', sql: transcriptSchema },
+  { name: 'read/002-generations', sql: generationsSchema },
+  ...Object.values(projections).map(firstGeneration),
 ];

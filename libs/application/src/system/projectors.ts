@@ -1,7 +1,26 @@
 import type { EventFilter, EventStore, Position } from '@palimpsest/event-store';
 import type { Logger, Pool } from '@palimpsest/platform';
-import { approvals, conversationTree, type Projection, Projector } from '@palimpsest/read-models';
+import {
+  approvals,
+  conversationTree,
+  LiveTables,
+  type Projection,
+  ProjectionLocks,
+  Projector,
+} from '@palimpsest/read-models';
+import { hostname } from 'node:os';
 import type { Metrics } from '../metrics';
+
+/** The read models there are. Named here and nowhere else, so that no process leaves one out. */
+export const projections = { tree: conversationTree, approvals } as const satisfies Record<string, Projection>;
+
+export type ReadModelTables = Readonly<Record<keyof typeof projections, LiveTables>>;
+
+/** What this process reads of each. */
+export const readModelTables = (pool: Pool): ReadModelTables => ({
+  tree: new LiveTables(pool, projections.tree),
+  approvals: new LiveTables(pool, projections.approvals),
+});
 
 export interface ProjectorsOptions {
   readonly pool: Pool;
@@ -10,31 +29,62 @@ export interface ProjectorsOptions {
   readonly metrics: Metrics;
   /** False: this process never writes a read model, and only looks how far others have come. */
   readonly writes: boolean;
+  /** What this process reads, where it does. */
+  readonly tables?: ReadModelTables;
 }
 
-export type Projectors = ReturnType<typeof createProjectors>;
+/** How the sessions of processes that write read models begin their names in Postgres. */
+export const PROJECTOR_SESSION = 'palimpsest projector ';
 
-/** One projector for each read model there is. Named here and nowhere else, so that no process leaves one out. */
-export function createProjectors(options: ProjectorsOptions) {
-  return { tree: projectorOf(conversationTree, options), approvals: projectorOf(approvals, options) } as const;
-}
+/** One projector for each read model. */
+export class Projectors {
+  readonly tree: Projector;
+  readonly approvals: Projector;
+  readonly all: readonly Projector[];
+  private readonly locks: ProjectionLocks;
 
-function projectorOf(projection: Projection, { pool, store, log, metrics, writes }: ProjectorsOptions): Projector {
-  const label = { projection: projection.name };
-  const projector = new Projector({
-    ...{ pool, store, projection, writes },
-    onError: (err) => {
-      metrics.projectionFailures.inc(label);
-      log.error({ err, ...label }, 'a projection failed and tries again');
-    },
-    onWriting: (writing) => {
-      metrics.projectorWrites.set(label, writing ? 1 : 0);
-      log.info(label, writing ? 'writes a projection' : 'no longer writes a projection');
-    },
-  });
-  metrics.projectorWrites.set(label, 0);
-  metrics.watchLag(projection.name, () => eventsBehind(store, projector.position, projection.filter));
-  return projector;
+  constructor(private readonly options: ProjectorsOptions) {
+    this.locks = new ProjectionLocks(options.pool, `${PROJECTOR_SESSION}${hostname().slice(0, 30)}/${process.pid}`);
+    this.tree = this.projectorOf(projections.tree, options.tables?.tree);
+    this.approvals = this.projectorOf(projections.approvals, options.tables?.approvals);
+    this.all = [this.tree, this.approvals];
+  }
+
+  start(): void {
+    for (const projector of this.all) projector.start();
+  }
+
+  /** Lets go of every projection, so that another process has it at once. */
+  async stop(): Promise<void> {
+    await Promise.all(this.all.map((projector) => projector.stop()));
+    await this.locks.close();
+  }
+
+  private projectorOf(projection: Projection, tables?: LiveTables): Projector {
+    const { pool, store, log, metrics, writes } = this.options;
+    const label = { projection: projection.name };
+    const projector = new Projector({
+      ...{ pool, store, projection, writes, locks: this.locks, ...(tables && { tables }) },
+      onError: (err) => {
+        metrics.projectionFailures.inc(label);
+        log.error({ err, ...label }, 'a projection failed and tries again');
+      },
+      onWriting: (writing) => {
+        metrics.projectorWrites.set(label, writing ? 1 : 0);
+        log.info(label, writing ? 'writes a projection' : 'no longer writes a projection');
+      },
+      onParked: (parking, state) => {
+        const { stream, revision, position, id: eventId, type, reason } = parking;
+        metrics.projectionParkings.inc(label);
+        const event = { stream, revision: String(revision), position: String(position), eventId, type };
+        log.error({ ...label, state, ...event, reason }, 'a projection could not take an event, and parked its stream');
+      },
+      onSwapped: () => log.info(label, 'a projection that was rebuilt is the live one'),
+    });
+    metrics.projectorWrites.set(label, 0);
+    metrics.watchLag(projection.name, () => eventsBehind(store, projector.position, projection.filter));
+    return projector;
+  }
 }
 
 /** More are not counted, so that a scrape in the midst of a rebuild stays cheap. */

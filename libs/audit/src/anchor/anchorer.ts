@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventStore } from '@palimpsest/event-store';
 import type { Pool } from '@palimpsest/platform';
-import { type ProjectionLock, takeProjectionLock } from '@palimpsest/read-models';
+import { type ProjectionLock, ProjectionLocks } from '@palimpsest/read-models';
 import { anchorsFrom, appendNextAnchor, lastAnchor, type LoggedAnchor } from './anchor-log';
 import type { SigningKey } from './signing-key';
 import { digestOfAnchor } from './statement';
@@ -62,13 +62,14 @@ export class Anchorer {
 
   /** Undefined where another process is at it. Rejects where the log can't be read or written. */
   async round(intervalMs: number = this.options.intervalMs): Promise<AnchorRound | undefined> {
-    const lock = await takeProjectionLock(this.options.pool, 'anchors', 1);
-    if (!lock) return undefined;
+    const locks = new ProjectionLocks(this.options.pool, 'palimpsest anchors');
     try {
+      const lock = await locks.take('anchors/1');
+      if (!lock) return undefined;
       const anchors = await this.sign(intervalMs, lock);
       return { anchors, undelivered: await this.deliver(lock) };
     } finally {
-      lock.release();
+      await locks.close();
     }
   }
 

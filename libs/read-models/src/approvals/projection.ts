@@ -1,7 +1,7 @@
 import type { ConversationEvent } from '@palimpsest/conversation';
 import type { StoredEvent } from '@palimpsest/event-store';
-import type { PoolClient } from 'pg';
-import type { Projection } from '../projection';
+import type { Projection, Tables } from '../projection';
+import { approvalsSchema } from './schema';
 
 /** Rows by tool call; null where the batch closes one that may stand from an earlier batch. */
 type Changes = Map<string, Row | null>;
@@ -43,7 +43,8 @@ export const approvals: Projection = {
   name: 'approvals',
   version: 1,
   filter: { streamPrefixes: ['conversation-'] },
-  async apply(events: readonly StoredEvent[], transaction: PoolClient): Promise<void> {
+  tables: approvalsSchema,
+  async apply(events: readonly StoredEvent[], transaction: Tables): Promise<void> {
     const changes: Changes = new Map();
     for (const event of events) put(changes, event);
     const entries = [...changes];

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Tables } from '../projection';
 
 export interface ApprovalRow {
   readonly tool_call_id: string;
@@ -17,11 +17,11 @@ export interface ApprovalRow {
 
 /** What waits for a person, tenant by tenant. */
 export class Approvals {
-  constructor(private readonly pool: Pool) {}
+  constructor(private readonly tables: Tables) {}
 
   /** Those that have waited longest first; `after` is the position at which the last one of the page before was requested. */
   async waiting(tenantId: string, limit: number, after?: bigint): Promise<readonly ApprovalRow[]> {
-    const { rows } = await this.pool.query<ApprovalRow>(
+    const { rows } = await this.tables.query<ApprovalRow>(
       `select * from read.approvals_v1 where tenant_id = $1::text and requested_position > $2::bigint
        order by requested_position limit $3::int`,
       [tenantId, after ?? -1n, limit],

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '@palimpsest/event-store';
-import type { PoolClient } from 'pg';
-import type { Projection } from '../projection';
+import type { Projection, Tables } from '../projection';
 import { type Row, type Rows, TreeChanges } from './rows';
+import { conversationTreeSchema, transcriptSchema } from './schema';
 
 interface Table {
   readonly name: string;
@@ -70,7 +70,7 @@ const clears: Table = {
 };
 
 /** A row may be written twice (a queued turn that starts), so an insert overwrites. */
-async function insert(transaction: PoolClient, table: Table, rows: readonly Row[]): Promise<void> {
+async function insert(transaction: Tables, table: Table, rows: readonly Row[]): Promise<void> {
   if (!rows.length) return;
   const names = Object.keys(table.columns);
   const shape = names.map((name) => `${name} ${table.columns[name]}`).join(', ');
@@ -84,7 +84,7 @@ async function insert(transaction: PoolClient, table: Table, rows: readonly Row[
 }
 
 /** Rows that change the same columns go in one statement. */
-async function patch(transaction: PoolClient, table: Table, patched: ReadonlyMap<string, Row>): Promise<void> {
+async function patch(transaction: Tables, table: Table, patched: ReadonlyMap<string, Row>): Promise<void> {
   const alike = new Map<string, Row[]>();
   for (const [key, change] of patched) {
     const columns = Object.keys(change).sort().join(',');
@@ -102,7 +102,7 @@ async function patch(transaction: PoolClient, table: Table, patched: ReadonlyMap
 }
 
 /** Behind all other writes: nothing but the end of its key follows a conversation's end. */
-async function remove(transaction: PoolClient, deleted: ReadonlySet<string>): Promise<void> {
+async function remove(transaction: Tables, deleted: ReadonlySet<string>): Promise<void> {
   if (!deleted.size) return;
   const ids = [...deleted];
   await transaction.query(
@@ -113,7 +113,7 @@ async function remove(transaction: PoolClient, deleted: ReadonlySet<string>): Pr
     await transaction.query(`delete from ${name} where conversation_id = any($1::uuid[])`, [ids]);
 }
 
-async function write(transaction: PoolClient, table: Table, rows: Rows): Promise<void> {
+async function write(transaction: Tables, table: Table, rows: Rows): Promise<void> {
   await insert(transaction, table, [...rows.inserted.values()]);
   await patch(transaction, table, rows.patched);
 }
@@ -122,7 +122,9 @@ export const conversationTree: Projection = {
   name: 'conversation-tree',
   version: 1,
   filter: { streamPrefixes: ['conversation-'] },
-  async apply(events: readonly StoredEvent[], transaction: PoolClient): Promise<void> {
+  endings: ['ConversationDeleted'],
+  tables: conversationTreeSchema + transcriptSchema,
+  async apply(events: readonly StoredEvent[], transaction: Tables): Promise<void> {
     const changes = new TreeChanges();
     for (const event of events) changes.put(event);
     await write(transaction, conversations, changes.conversations);

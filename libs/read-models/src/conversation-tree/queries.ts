@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Tables } from '../projection';
 
 /** `pg` gives bigint columns as bigint here: `platform/pg` sets the parser. */
 export interface ConversationRow {
@@ -82,10 +82,10 @@ export function eventsOfPath(
 
 /** Queries over the node tree. Each takes the ids it is asked about; tenants are the caller's concern, by `ConversationRow.tenant_id`. */
 export class ConversationTree {
-  constructor(private readonly pool: Pool) {}
+  constructor(private readonly tables: Tables) {}
 
   async conversation(conversationId: string): Promise<ConversationRow | undefined> {
-    const { rows } = await this.pool.query<ConversationRow>(
+    const { rows } = await this.tables.query<ConversationRow>(
       `select *, ${epoch} from read.conversations_v1 c where conversation_id = $1::uuid`,
       [conversationId],
     );
@@ -94,7 +94,7 @@ export class ConversationTree {
 
   /** Newest first; `before` is the position at which the last one of the page before was started. */
   async conversations(tenantId: string, limit: number, before?: bigint): Promise<readonly ConversationRow[]> {
-    const { rows } = await this.pool.query<ConversationRow>(
+    const { rows } = await this.tables.query<ConversationRow>(
       `select *, ${epoch} from read.conversations_v1 c where tenant_id = $1::text and ($2::bigint is null or started_position < $2::bigint)
        order by started_position desc limit $3::int`,
       [tenantId, before ?? null, limit],
@@ -103,7 +103,7 @@ export class ConversationTree {
   }
 
   async nodes(conversationId: string): Promise<readonly NodeRow[]> {
-    const { rows } = await this.pool.query<NodeRow>(
+    const { rows } = await this.tables.query<NodeRow>(
       `select *, ${epochOfNode} from read.nodes_v1 n where conversation_id = $1::uuid order by requested_revision`,
       [conversationId],
     );
@@ -111,7 +111,7 @@ export class ConversationTree {
   }
 
   async node(nodeId: string): Promise<NodeRow | undefined> {
-    const { rows } = await this.pool.query<NodeRow>(
+    const { rows } = await this.tables.query<NodeRow>(
       `select *, ${epochOfNode} from read.nodes_v1 n where node_id = $1::text`,
       [nodeId],
     );
@@ -119,12 +119,12 @@ export class ConversationTree {
   }
 
   async turn(turnId: string): Promise<TurnRow | undefined> {
-    const { rows } = await this.pool.query<TurnRow>(`select * from read.turns_v1 where turn_id = $1::uuid`, [turnId]);
+    const { rows } = await this.tables.query<TurnRow>(`select * from read.turns_v1 where turn_id = $1::uuid`, [turnId]);
     return rows[0];
   }
 
   async turns(conversationId: string): Promise<readonly TurnRow[]> {
-    const { rows } = await this.pool.query<TurnRow>(
+    const { rows } = await this.tables.query<TurnRow>(
       `select * from read.turns_v1 where conversation_id = $1::uuid order by question_revision`,
       [conversationId],
     );
@@ -133,11 +133,11 @@ export class ConversationTree {
 
   /** Conversations with turns or calls that have not ended, with the conversation and the position up to which this is known. One snapshot. */
   async unfinished(): Promise<{ readonly conversations: readonly string[]; readonly position: bigint }> {
-    const { rows } = await this.pool.query<{ conversations: readonly string[]; position: bigint }>(
+    const { rows } = await this.tables.query<{ conversations: readonly string[]; position: bigint }>(
       `select coalesce((select array_agg(distinct conversation_id::text) from (
                 select conversation_id from read.turns_v1 where ended_revision is null
                 union all select conversation_id from read.nodes_v1 where ended_revision is null) u), '{}'::text[]) as conversations,
-              coalesce((select position from read.checkpoints where projection = 'conversation-tree' and version = 1), -1::bigint) as position`,
+              (select position from read.checkpoint) as position`,
     );
     const [row] = rows;
     return row ?? { conversations: [], position: -1n };
@@ -151,7 +151,7 @@ export class ConversationTree {
     conversationId: string,
     nodeId: string | null,
   ): Promise<{ readonly path: readonly PathRow[]; readonly revision: bigint }> {
-    const { rows } = await this.pool.query<
+    const { rows } = await this.tables.query<
       Omit<PathRow, 'result_revisions'> & { readonly result_revisions: string[]; readonly known: bigint }
     >(
       `with recursive path as (
@@ -182,7 +182,7 @@ export class ConversationTree {
 
   /** Where the results stand that hold something for the person alone, in order, by the turn that had them. */
   async displays(conversationId: string): Promise<ReadonlyMap<string, readonly bigint[]>> {
-    const { rows } = await this.pool.query<{ turn_id: string; revisions: readonly string[] }>(
+    const { rows } = await this.tables.query<{ turn_id: string; revisions: readonly string[] }>(
       `select n.turn_id::text as turn_id, array_agg(c.executed_revision::text order by c.executed_revision) as revisions
        from read.nodes_v1 n join read.tool_calls_v1 c on c.node_id = n.node_id
        where n.conversation_id = $1::uuid and c.display group by n.turn_id`,
@@ -195,7 +195,7 @@ export class ConversationTree {
   async requests(
     nodeIds: readonly string[],
   ): Promise<ReadonlyMap<string, { readonly conversationId: string; readonly revision: bigint }>> {
-    const { rows } = await this.pool.query<{ node_id: string; conversation_id: string; requested_revision: bigint }>(
+    const { rows } = await this.tables.query<{ node_id: string; conversation_id: string; requested_revision: bigint }>(
       `select node_id, conversation_id, requested_revision from read.nodes_v1 where node_id = any($1::text[])`,
       [nodeIds],
     );

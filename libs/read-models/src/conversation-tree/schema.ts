@@ -3,13 +3,6 @@
  * returned is read from the log, by the revisions that stand here. `children` are derived from `parent` and never stored.
  */
 export const conversationTreeSchema = `
-create schema if not exists read;
-create table if not exists read.checkpoints (
-  projection text not null,
-  version int not null,
-  position bigint not null,
-  primary key (projection, version)
-);
 create table if not exists read.conversations_v1 (
   conversation_id uuid primary key,
   tenant_id text not null,
