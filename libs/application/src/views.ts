@@ -13,11 +13,18 @@ export interface AssistantView extends Written {
   readonly version: number;
 }
 
+export interface SourceView {
+  readonly conversationId: string;
+  readonly nodeId: string;
+}
+
 export interface ConversationView {
   readonly conversationId: string;
   readonly assistantId: string;
   readonly version: number;
   readonly zone: string;
+  /** The node of another conversation from which it grows; left out: from none. */
+  readonly source?: SourceView;
   readonly head: string | null;
   readonly revision: bigint;
   readonly position: bigint;
@@ -60,6 +67,8 @@ export interface DeletedView extends Written {
 
 export interface TreeNodeView {
   readonly id: string;
+  /** Of another conversation, from which this one grows. */
+  readonly conversationId?: string;
   readonly parent: string | null;
   readonly kind: string;
   readonly status: string;
@@ -76,6 +85,7 @@ export interface TreeNodeView {
 
 export interface TreeView {
   readonly conversationId: string;
+  readonly source?: SourceView;
   readonly head: string | null;
   readonly revision: bigint;
   /** The one that goes on: how often the conversation was cleared. */
@@ -94,7 +104,7 @@ export type ItemView =
       readonly synthetic?: string;
     };
 
-export interface NodeView extends TreeNodeView {
+export interface NodeView extends Omit<TreeNodeView, 'conversationId'> {
   readonly conversationId: string;
   readonly sent: readonly ItemView[];
   readonly received: readonly ItemView[];

@@ -5,7 +5,7 @@ export { provisionSqlDatabase, type SqlDatabase } from './sql/provision';
 export { salesSampleSql } from './sample/sales';
 export { createToolRegistry } from './registry';
 export { createHttpTool, type HttpToolConfig, type HttpToolOptions } from './http/http-tool';
-export { checkSchema, validateArguments, type Checked } from './validate-arguments';
+export { checkSchema, schemaErrors, validateArguments, type Checked } from './validate-arguments';
 export { loadToolsFile, readToolsConfig, type ToolsConfig } from './tools.config';
 export { ToolsFileError } from './tools-file-error';
 export { createMcpTools, type McpTools } from './mcp/mcp-tools';

@@ -44,6 +44,17 @@ export function validateArguments(definition: Pick<ToolDefinition, 'name' | 'inp
   }
 }
 
+/** What is wrong with a value by a schema, in sentences that begin with a JSON pointer; none where it fits. Throws where the schema can't be used. */
+export function schemaErrors(schema: Readonly<Record<string, unknown>>, value: unknown): readonly string[] {
+  const validate = validatorOf(schema);
+  try {
+    return validate(value) ? [] : (validate.errors ?? []).map((error) => `${oneInWords(error, 'The whole')}.`);
+  } catch (error) {
+    if (error instanceof RangeError) return ['The whole nests too deeply.'];
+    throw error;
+  }
+}
+
 function parse(raw: string): { ok: true; value: unknown } | { ok: false; why: string } {
   if (raw.trim() === '') return { ok: true, value: {} };
   try {
@@ -54,13 +65,15 @@ function parse(raw: string): { ok: true; value: unknown } | { ok: false; why: st
 }
 
 function inWords(errors: readonly ErrorObject[]): string {
-  const told = errors.slice(0, maxErrorsTold).map((error) => oneInWords(error).slice(0, maxErrorLength));
+  const told = errors
+    .slice(0, maxErrorsTold)
+    .map((error) => oneInWords(error, 'the arguments').slice(0, maxErrorLength));
   const more = errors.length - told.length;
   return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
-function oneInWords({ instancePath, keyword, message, params }: ErrorObject): string {
-  const where = instancePath === '' ? 'the arguments' : instancePath;
+function oneInWords({ instancePath, keyword, message, params }: ErrorObject, whole: string): string {
+  const where = instancePath === '' ? whole : instancePath;
   const detail = (value: unknown): string => `${where} ${message}: ${JSON.stringify(value)}`;
   const { additionalProperty, unevaluatedProperty, allowedValues, allowedValue } = params as Record<string, unknown>;
   switch (keyword) {

@@ -6,6 +6,7 @@ import type {
   DeletedView,
   HeadView,
   Page,
+  SourceView,
   TranscriptView,
   TreeNodeView,
   TreeView,
@@ -68,11 +69,18 @@ export class PageQuery {
   readonly minPosition?: string;
 }
 
+export class SourceBody implements Json<SourceView> {
+  @ApiId() readonly conversationId!: string;
+  @ApiId() readonly nodeId!: string;
+}
+
 export class ConversationBody implements Json<ConversationView> {
   @ApiId() readonly conversationId!: string;
   @ApiId() readonly assistantId!: string;
   @ApiProperty({ type: 'integer', minimum: 1 }) readonly version!: number;
   @ApiProperty({ example: 'Asia/Seoul' }) readonly zone!: string;
+  @ApiPropertyOptional({ type: SourceBody, description: 'The node of another conversation from which this one grows' })
+  readonly source?: SourceBody;
   @ApiId({ nullable: true, description: 'A node; null before the first turn' }) readonly head!: string | null;
   @ApiDecimal() readonly revision!: string;
   @ApiDecimal() readonly position!: string;
@@ -93,6 +101,8 @@ export class HeadBody implements Json<HeadView> {
 
 export class TreeNodeBody implements Json<TreeNodeView> {
   @ApiId() readonly id!: string;
+  @ApiPropertyOptional({ type: 'string', description: 'Of another conversation, from which this one grows' })
+  readonly conversationId?: string;
   @ApiId({ nullable: true }) readonly parent!: string | null;
   @ApiProperty({ example: 'turn' }) readonly kind!: string;
   @ApiProperty({ example: 'succeeded' }) readonly status!: string;
@@ -108,6 +118,7 @@ export class TreeNodeBody implements Json<TreeNodeView> {
 
 export class TreeBody implements Json<TreeView> {
   @ApiId() readonly conversationId!: string;
+  @ApiPropertyOptional({ type: SourceBody }) readonly source?: SourceBody;
   @ApiId({ nullable: true }) readonly head!: string | null;
   @ApiDecimal() readonly revision!: string;
   @ApiProperty({

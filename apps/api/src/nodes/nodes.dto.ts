@@ -1,4 +1,4 @@
-import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath, OmitType } from '@nestjs/swagger';
 import type { ItemView, NodeView, ReplayPartKind, ReplayView } from '@palimpsest/application';
 import { TreeNodeBody } from '../conversations/conversations.dto';
 import type { Json } from '../http/json';
@@ -36,7 +36,7 @@ export class FailureBody {
 }
 
 @ApiExtraModels(TextItemBody, ToolCallItemBody, ToolResultItemBody)
-export class NodeBody extends TreeNodeBody implements Json<NodeView> {
+export class NodeBody extends OmitType(TreeNodeBody, ['conversationId']) implements Json<NodeView> {
   @ApiId() readonly conversationId!: string;
   @ApiProperty({ ...items, description: 'What this node sent first' }) readonly sent!: ItemView[];
   @ApiProperty({ ...items, description: 'What the model answered' }) readonly received!: ItemView[];

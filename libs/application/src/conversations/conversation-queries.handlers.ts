@@ -3,8 +3,9 @@ import type { ConversationRow } from '@palimpsest/read-models';
 import { answer, type Answer, refused } from '../refusal';
 import { ownConversation, pageStart, upTo, upToPosition } from '../system/guard';
 import { System } from '../system/system';
-import type { ConversationView, Page, TranscriptView, TreeView, UsageView } from '../views';
+import type { ConversationView, Page, SourceView, TranscriptView, TreeView, UsageView } from '../views';
 import { GetConversation, GetTranscript, GetTree, GetUsage, ListConversations } from './conversation.queries';
+import { nodesSeenFrom } from './nodes-seen';
 import { transcriptOf } from './transcript';
 import { treeNodeView } from './tree-node-view';
 
@@ -14,11 +15,17 @@ function conversationView(row: ConversationRow): ConversationView {
     assistantId: row.assistant_id,
     version: row.assistant_version,
     zone: row.zone,
+    ...sourceOf(row),
     head: row.head,
     revision: row.revision,
     position: row.position,
     startedAt: row.started_at.toISOString(),
   };
+}
+
+function sourceOf(row: ConversationRow): { readonly source?: SourceView } {
+  const { source_conversation_id: conversationId, source_node_id: nodeId } = row;
+  return conversationId !== null && nodeId !== null ? { source: { conversationId, nodeId } } : {};
 }
 
 async function rowOf(system: System, conversationId: string): Promise<ConversationRow> {
@@ -65,9 +72,13 @@ export class GetTreeHandler implements IQueryHandler<GetTree> {
   async execute({ caller, conversationId, atLeast }: GetTree): Promise<Answer<TreeView>> {
     return ownConversation(this.system, caller, conversationId, ({ conversationId: id }) =>
       upTo(this.system, id, atLeast.minRevision, async () => {
-        const { head, revision, epoch } = await rowOf(this.system, id);
-        const nodes = await this.system.tree.nodes(id);
-        return answer({ conversationId: id, head, revision, epoch, nodes: nodes.map(treeNodeView) });
+        const row = await rowOf(this.system, id);
+        const { head, revision, epoch } = row;
+        const nodes = (await nodesSeenFrom(this.system, row)).map((node) => {
+          const view = treeNodeView(node);
+          return node.conversation_id === id ? view : { ...view, conversationId: node.conversation_id, epoch: 0 };
+        });
+        return answer({ conversationId: id, ...sourceOf(row), head, revision, epoch, nodes });
       }),
     );
   }
@@ -80,8 +91,7 @@ export class GetTranscriptHandler implements IQueryHandler<GetTranscript> {
   async execute({ caller, conversationId, atLeast }: GetTranscript): Promise<Answer<TranscriptView>> {
     return ownConversation(this.system, caller, conversationId, ({ conversationId: id }) =>
       upTo(this.system, id, atLeast.minRevision, async () => {
-        const { head } = await rowOf(this.system, id);
-        return answer(await transcriptOf(this.system, id, head));
+        return answer(await transcriptOf(this.system, await rowOf(this.system, id)));
       }),
     );
   }

@@ -1,41 +1,33 @@
 import { itemsOfResponse, textOfItems } from '@palimpsest/providers';
-import type { ConversationRecord, NodeRow } from '@palimpsest/read-models';
+import type { ConversationRecord, ConversationRow, NodeRow } from '@palimpsest/read-models';
 import type { System } from '../system/system';
+import { nodesSeenFrom } from './nodes-seen';
 import type { BubbleView, TranscriptView } from '../views';
 
 /**
  * The bubbles of the head's lineage, two a turn: its question and its answer. No tool payloads and no reasoning; what a tool gave for the
  * person alone stands with the answer. A turn without an answer has one bubble; there is no empty message.
  */
-export async function transcriptOf(
-  system: System,
-  conversationId: string,
-  head: string | null,
-): Promise<TranscriptView> {
+export async function transcriptOf(system: System, conversation: ConversationRow): Promise<TranscriptView> {
+  const { conversation_id, head } = conversation;
   if (head === null) return { head, bubbles: [] };
-  const [nodes, asked, displays] = await Promise.all([
-    system.tree.nodes(conversationId),
-    system.tree.turns(conversationId),
-    system.tree.displays(conversationId),
-  ]);
+  const nodes = await nodesSeenFrom(system, conversation);
+  const conversations = [...new Set([conversation_id, ...nodes.map((node) => node.conversation_id)])];
+  const [asked, displays] = await Promise.all([system.tree.turns(conversations), system.tree.displays(conversations)]);
   const starts = new Map(asked.map((turn) => [turn.turn_id, turn.question_revision]));
   const turns = turnsOnPath(nodes, head).map(({ first, last }) => ({
     ...{ first, last, question: starts.get(first.turn_id) },
     answer: last.status === 'succeeded' ? last.ended_revision : null,
     displays: displays.get(first.turn_id) ?? [],
   }));
-  const wanted = turns.flatMap(({ question, answer, displays: shown }) => [question, answer, ...shown]);
-  const read = await system.log.at(
-    conversationId,
-    wanted.filter((revision) => typeof revision === 'bigint'),
-  );
-  const events = new Map(read.map((event) => [event.revision, event]));
+  const events = await eventsOf(system, turns);
   const bubbles = turns.flatMap(({ first, last, question, answer, displays: shown }): readonly BubbleView[] => {
-    const turnId = first.turn_id;
+    const { turn_id: turnId, conversation_id: id } = first;
+    const at = (revision: bigint) => events.get(`${id} ${revision}`);
     const place = { turnId, branch: branchOf(nodes, first) };
-    const text = answer === null ? '' : answerIn(events.get(answer));
-    const display = shown.map((revision) => displayIn(events.get(revision)));
-    const asks = questionIn(events.get(question ?? -1n));
+    const text = answer === null ? '' : answerIn(at(answer));
+    const display = shown.map((revision) => displayIn(at(revision)));
+    const asks = questionIn(at(question ?? -1n));
     return [
       { id: `${turnId}-question`, role: 'user', text: asks, nodeId: first.node_id, ...place },
       ...(text === ''
@@ -53,6 +45,26 @@ export async function transcriptOf(
 }
 
 type TurnNode = NodeRow & { readonly turn_id: string };
+
+interface Wanted {
+  readonly first: TurnNode;
+  readonly question: bigint | undefined;
+  readonly answer: bigint | null;
+  readonly displays: readonly bigint[];
+}
+
+/** By conversation and revision. */
+async function eventsOf({ log }: System, turns: readonly Wanted[]): Promise<ReadonlyMap<string, ConversationRecord>> {
+  const wanted = new Map<string, bigint[]>();
+  for (const { first, question, answer, displays } of turns) {
+    const revisions = [question, answer, ...displays].filter((revision) => typeof revision === 'bigint');
+    wanted.set(first.conversation_id, [...(wanted.get(first.conversation_id) ?? []), ...revisions]);
+  }
+  const events = new Map<string, ConversationRecord>();
+  for (const [id, revisions] of wanted)
+    for (const event of await log.at(id, revisions)) events.set(`${id} ${event.revision}`, event);
+  return events;
+}
 
 interface TurnOnPath {
   readonly first: TurnNode;

@@ -9,6 +9,7 @@ import { hangsOnInstallation, installationKeyId, unwrapKey, wrapKey } from './wr
 export type KeyState = 'present' | 'destroyed' | 'lost';
 
 export const conversationKeyId = (conversationId: string): string => `conversation-${conversationId}`;
+export const playbookKeyId = (playbookId: string): string => `playbook-${playbookId}`;
 export const tenantKeyId = (tenantId: string): string => `tenant-${tenantId}`;
 export const subjectKeyId = (subjectId: string): string => `subject-${subjectId}`;
 
@@ -29,7 +30,7 @@ const MAX_REMEMBER_MS = 10_000;
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Keys in three levels: a content key (a conversation's, or a tenant's for its assistants and audits), wrapped by its subject's key,
+ * Keys in three levels: a content key (a conversation's, a playbook's, or a tenant's for its assistants and audits), wrapped by its subject's key,
  * wrapped by the installation's. Only content keys are remembered, and each since before its whole chain was read: a key that is
  * destroyed on any level, by any process, is gone from here within `rememberMs`.
  */
@@ -58,6 +59,11 @@ export class KeyRing {
   async forConversation(conversationId: string, subjectId?: string | null): Promise<ContentKeys> {
     const subject = subjectKeyId(subjectId ?? `anonymous-${conversationId}`);
     return this.openOrMake(conversationKeyId(conversationId), [subject]);
+  }
+
+  /** A playbook's key, which hangs on that of its source's subject; made where there is none: call it before the playbook's first event. */
+  async forPlaybook(playbookId: string, subjectId: string): Promise<ContentKeys> {
+    return this.openOrMake(playbookKeyId(playbookId), [subjectKeyId(subjectId)]);
   }
 
   /** The tenant's key; made where there is none: call it when the tenant is made. */

@@ -22,6 +22,7 @@ const conversations: Table = {
       zone: 'text',
       head: 'text',
     },
+    ...{ source_conversation_id: 'uuid', source_node_id: 'text' },
     ...{ revision: 'bigint', position: 'bigint', started_position: 'bigint', started_at: 'timestamptz' },
   },
 };

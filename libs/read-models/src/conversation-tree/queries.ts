@@ -8,6 +8,9 @@ export interface ConversationRow {
   readonly assistant_version: number;
   readonly zone: string;
   readonly head: string | null;
+  /** Where it grows from; null: from no other conversation. */
+  readonly source_conversation_id: string | null;
+  readonly source_node_id: string | null;
   /** How often it was cleared. */
   readonly epoch: number;
   readonly revision: bigint;
@@ -110,6 +113,21 @@ export class ConversationTree {
     return rows;
   }
 
+  /** From a node to the true root, root first: `origin` counts as an edge, and so does the way into a conversation from which one grows. */
+  async lineage(nodeId: string): Promise<readonly NodeRow[]> {
+    const { rows } = await this.tables.query<NodeRow>(
+      `with recursive lineage as (
+         select node_id, coalesce(parent, origin) as before, 0 as steps from read.nodes_v1 where node_id = $1::text
+         union all
+         select n.node_id, coalesce(n.parent, n.origin), l.steps + 1
+         from lineage l join read.nodes_v1 n on n.node_id = l.before
+       )
+       select n.*, ${epochOfNode} from lineage l join read.nodes_v1 n on n.node_id = l.node_id order by l.steps desc`,
+      [nodeId],
+    );
+    return rows;
+  }
+
   async node(nodeId: string): Promise<NodeRow | undefined> {
     const { rows } = await this.tables.query<NodeRow>(
       `select *, ${epochOfNode} from read.nodes_v1 n where node_id = $1::text`,
@@ -123,10 +141,10 @@ export class ConversationTree {
     return rows[0];
   }
 
-  async turns(conversationId: string): Promise<readonly TurnRow[]> {
+  async turns(conversationIds: readonly string[]): Promise<readonly TurnRow[]> {
     const { rows } = await this.tables.query<TurnRow>(
-      `select * from read.turns_v1 where conversation_id = $1::uuid order by question_revision`,
-      [conversationId],
+      `select * from read.turns_v1 where conversation_id = any($1::uuid[]) order by question_revision`,
+      [conversationIds],
     );
     return rows;
   }
@@ -181,12 +199,12 @@ export class ConversationTree {
   }
 
   /** Where the results stand that hold something for the person alone, in order, by the turn that had them. */
-  async displays(conversationId: string): Promise<ReadonlyMap<string, readonly bigint[]>> {
+  async displays(conversationIds: readonly string[]): Promise<ReadonlyMap<string, readonly bigint[]>> {
     const { rows } = await this.tables.query<{ turn_id: string; revisions: readonly string[] }>(
       `select n.turn_id::text as turn_id, array_agg(c.executed_revision::text order by c.executed_revision) as revisions
        from read.nodes_v1 n join read.tool_calls_v1 c on c.node_id = n.node_id
-       where n.conversation_id = $1::uuid and c.display group by n.turn_id`,
-      [conversationId],
+       where n.conversation_id = any($1::uuid[]) and c.display group by n.turn_id`,
+      [conversationIds],
     );
     return new Map(rows.map(({ turn_id, revisions }) => [turn_id, revisions.map(BigInt)]));
   }

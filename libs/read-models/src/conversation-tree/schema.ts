@@ -10,6 +10,8 @@ create table if not exists read.conversations_v1 (
   assistant_version int not null,
   zone text not null,
   head text,
+  source_conversation_id uuid,
+  source_node_id text,
   revision bigint not null,
   position bigint not null,
   started_position bigint not null,
