@@ -49,13 +49,13 @@ class Change {
   find(claim: Claimed): Held | undefined {
     const { values } = this.state;
     if (this.field.cardinality === 'one') return values.at(-1);
-    return values.find((held) => sameKey(held, claim)) ?? values.find((held) => this.same(held, claim));
+    return values.find((held) => sameKey(held, claim)) ?? values.find((held) => this.rivals(held, claim));
   }
 
   confirm(claim: Asserted): FieldState {
     const held = this.find(claim);
     if (held && this.same(held, claim)) return this.affirm(held, claim);
-    const replaced = this.field.cardinality === 'one' ? this.state.values : held ? [held] : [];
+    const replaced = this.state.values.filter((old) => this.rivals(old, claim));
     const ended = replaced.map((old) => this.end(old, 'superseded')).reverse();
     const superseded = [...ended, ...(held?.superseded ?? [])].slice(0, stateLimits.keptPeriods);
     const settled = this.settle(claim);
@@ -127,9 +127,10 @@ class Change {
     };
   }
 
-  /** Whether the two can't both hold: any two of a field for one value, and in a set those of one key. */
+  /** Whether the two can't both hold: any two of a field for one value, and in a set those of one key. Without a key the value is the key. */
   private rivals(period: Period, claim: Claimed): boolean {
-    return this.field.cardinality === 'one' || sameKey(period, claim) || this.same(period, claim);
+    if (this.field.cardinality === 'one' || sameKey(period, claim)) return true;
+    return (period.key === undefined || claim.key === undefined) && this.same(period, claim);
   }
 
   private same(period: Period, { value, currency }: Claimed): boolean {

@@ -61,6 +61,11 @@ describe('the values of a field', () => {
     ]);
   });
 
+  it('S04: one value under two keys of a set is two', () => {
+    const said = [[user('likes', 'loves it', { key: 'tea' })], [user('likes', 'loves it', { key: 'rain' })]];
+    expect(at(...said).map(({ key }) => key)).toEqual(['tea', 'rain']);
+  });
+
   it('S05: a value that comes, goes and comes back has two periods', () => {
     const said = [[user('name', 'Ann')], [retracts('name')], [user('name', 'Ann')]];
     expect(periods('name', ...said)).toEqual([

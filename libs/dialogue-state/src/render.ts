@@ -69,7 +69,7 @@ const MARKS = new RegExp(
 );
 
 const unmarked = (text: string): string =>
-  text.replace(MARKS, (mark) => `(${mark.slice(1, -1).trim()})`).replaceAll('~~', '~');
+  text.replace(MARKS, (mark) => `(${mark.slice(1, -1).trim()})`).replace(/~{2,}/g, '~');
 
 function show(held: Held, field: FieldDefinition, options: BlockOptions, words: Words): readonly BlockPiece[] {
   const { locale, unsettled, superseded = 1 } = options;
