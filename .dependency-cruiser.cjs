@@ -26,7 +26,7 @@ module.exports = {
     only('event-store-postgres', 'event-store', 'platform'),
     only('event-store-eventstoredb', 'event-store', 'platform'),
     only('providers', 'context', 'conversation', 'assistant', 'platform'),
-    only('tools', 'assistant', 'platform'),
+    only('tools', 'assistant', 'context', 'platform'),
     only('read-models', 'conversation', 'assistant', 'context', 'event-store', 'platform'),
     only(
       'turns',

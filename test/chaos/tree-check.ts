@@ -10,6 +10,7 @@ const tables = {
   nodes_v1: 'node_id',
   tool_calls_v1: 'tool_call_id',
   clears_v1: 'clear_id',
+  folds_v1: 'fold_id',
 } as const;
 type Table = keyof typeof tables;
 

@@ -88,6 +88,7 @@ function words(e: DraftEvent): Said {
     case 'ContextCompacted':
       return { type: 'Compacted', node: e.data.nodeId, origin: e.data.origin };
     case 'ConversationStarted':
+    case 'ToolResultFolded': // what a request shows of a result is nothing to who does what
       return { type: 'Noise' };
   }
 }

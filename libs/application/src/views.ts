@@ -101,6 +101,8 @@ export type ItemView =
       readonly toolCallId: string;
       readonly text: string;
       readonly isError: boolean;
+      /** The handle of a result that was too large for the request: `text` is what stood there for it. */
+      readonly folded?: string;
       readonly synthetic?: string;
     };
 

@@ -20,7 +20,10 @@ export interface SourcedText {
 
 export interface ToolResultItem {
   readonly toolCallId: string;
+  /** The whole text, or where it is folded what stands in for it. */
   readonly result: SourcedText;
+  /** Of a folded result: the handle with which the whole is read again. */
+  readonly folded?: string;
   readonly isError: boolean;
   readonly synthetic?: string;
 }

@@ -51,6 +51,22 @@ export function nodeAsRequested(
   return { ...node, turnId: null, first: false, instruction: text };
 }
 
+/** A result that is folded from this node's request on. */
+export interface FoldedResult {
+  readonly toolCallId: ToolCallId;
+  readonly handle: string;
+  readonly standIn: SourcedText;
+}
+
+/** The folds of a path, by call. */
+export type FoldsOnPath = ReadonlyMap<ToolCallId, FoldedResult>;
+
+/** `folded`: which of the node's results were folded then. */
+interface RenderedNode {
+  readonly folded: string;
+  readonly node: PathNode;
+}
+
 /**
  * Nodes, questions and results of a conversation, as far as the events that were put in tell. Events may come from a part of the stream
  * only (those of one path), in order of revision; none is needed twice.
@@ -59,7 +75,8 @@ export class PathFold {
   private readonly nodes = new Map<NodeId, NodeRecord>();
   private readonly questions = new Map<TurnId, SourcedText>();
   private readonly results = new Map<ToolCallId, ToolResultItem>();
-  private readonly rendered: WeakMap<NodeRecord, PathNode>;
+  private readonly folds = new Map<NodeId, FoldedResult[]>();
+  private readonly rendered: WeakMap<NodeRecord, RenderedNode>;
   private characters = 0;
 
   /** `beneath`: what is looked up where this one knows nothing; it is not changed. For events that are not stored yet. */
@@ -123,6 +140,20 @@ export class PathFold {
         });
         return;
       }
+      case 'ToolResultFolded': {
+        const { toolCallId, nodeId, handle } = event.data;
+        this.characters += event.content.text.length;
+        const made = {
+          toolCallId,
+          handle,
+          standIn: { text: event.content.text, source: { ...place, pointer: '/text' } },
+        };
+        this.folds.set(nodeId, [
+          ...(this.folds.get(nodeId) ?? []).filter((fold) => fold.toolCallId !== toolCallId),
+          made,
+        ]);
+        return;
+      }
       default:
         return;
     }
@@ -158,18 +189,43 @@ export class PathFold {
     return (node?.calls ?? []).flatMap((id) => this.resultOf(id) ?? []);
   }
 
-  /** A path as a renderer reads it. The object of a node stays the same as long as nothing about it changed. */
-  render(path: readonly NodeRecord[]): readonly PathNode[] {
-    return path.map((node, at) => this.asPathNode(node, path[at - 1]));
+  /** What is folded where these nodes are on the path. Decided once: the first one counts. */
+  foldsOn(path: readonly NodeRecord[]): FoldsOnPath {
+    const folds = new Map<ToolCallId, FoldedResult>();
+    for (const { nodeId } of path)
+      for (const fold of this.foldsAt(nodeId)) if (!folds.has(fold.toolCallId)) folds.set(fold.toolCallId, fold);
+    return folds;
   }
 
-  private asPathNode(node: NodeRecord, parent: NodeRecord | undefined): PathNode {
+  /** The whole text of a result that is folded under this handle on the path to a node; undefined where there is none. */
+  foldedOn(nodeId: NodeId | null, handle: string): string | undefined {
+    const found = this.pathTo(nodeId);
+    if ('missing' in found) return undefined;
+    const fold = [...this.foldsOn(found.path).values()].find((one) => one.handle === handle);
+    return fold && this.resultOf(fold.toolCallId)?.result.text;
+  }
+
+  /**
+   * A path as a renderer reads it, folded results as their stand-ins. The object of a node stays the same as long as nothing about it changed.
+   */
+  render(path: readonly NodeRecord[]): readonly PathNode[] {
+    const folds = this.foldsOn(path);
+    return path.map((node, at) => this.asPathNode(node, path[at - 1], folds));
+  }
+
+  private foldsAt(nodeId: NodeId): readonly FoldedResult[] {
+    return this.folds.get(nodeId) ?? this.beneath?.foldsAt(nodeId) ?? [];
+  }
+
+  private asPathNode(node: NodeRecord, parent: NodeRecord | undefined, folds: FoldsOnPath): PathNode {
+    const folded = folds.size === 0 ? '' : (parent?.calls ?? []).filter((id) => folds.has(id)).join(' ');
     const known = this.rendered.get(node);
-    if (known) return known;
+    if (known?.folded === folded) return known.node;
     const { nodeId, provider, status, received } = node;
     const question = node.first && node.turnId !== null ? (this.questionOf(node.turnId) ?? null) : node.instruction;
-    const made: PathNode = { nodeId, provider, status, question, received, results: this.resultsOf(parent) };
-    this.rendered.set(node, made);
+    const results = this.resultsOf(parent).map((item) => asFolded(item, folds.get(item.toolCallId)));
+    const made: PathNode = { nodeId, provider, status, question, received, results };
+    this.rendered.set(node, { folded, node: made });
     return made;
   }
 
@@ -191,4 +247,8 @@ export class PathFold {
 function placeOf({ revision, id }: OpenedEvent & { readonly id?: string }, stream: string | undefined): EventPlace {
   if (stream === undefined) return { revision: Number(revision) };
   return { stream, revision: Number(revision), ...(id !== undefined && { eventId: id }) };
+}
+
+function asFolded(item: ToolResultItem, fold: FoldedResult | undefined): ToolResultItem {
+  return fold ? { ...item, result: fold.standIn, folded: fold.handle } : item;
 }

@@ -182,6 +182,11 @@ interface Shapes {
     /** `text` is what the model reads; `display` is for the person alone. */
     content: { text: string; display?: unknown };
   };
+  /**
+   * From this node's request on, the text stands in for a result that is too large for it. It counts on the lineages that hold the node and on
+   * no other, and nothing undoes it. `handle`: with which the whole is read again.
+   */
+  ToolResultFolded: { data: { toolCallId: ToolCallId; nodeId: NodeId; handle: string }; content: { text: string } };
   TurnCompleted: { data: { turnId: TurnId }; content: null };
   TurnFailed: { data: { turnId: TurnId; reason: FailureReason }; content: { detail: string } };
   TurnCancelled: { data: { turnId: TurnId }; content: null };

@@ -155,6 +155,8 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
     return moved ? inTurn(closed, (turn) => ({ ...turn, takeovers: 0 })) : closed;
   },
 
+  ToolResultFolded: (s) => s,
+
   TurnCompleted: (s, { data: { turnId } }) => endTurn(s, turnId, 'completed'),
   TurnFailed: (s, { data: { turnId } }) => endTurn(s, turnId, 'failed'),
   TurnCancelled: (s, { data: { turnId } }) => endTurn(s, turnId, 'cancelled'),

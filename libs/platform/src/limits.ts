@@ -10,6 +10,8 @@ export const limits = {
   maxBodyBytes: [4 * MiB, KiB, 64 * MiB],
   /** Bytes of one tool result; beyond: a tool result that says so. */
   maxToolResultBytes: [32 * MiB, KiB, 256 * MiB],
+  /** Tokens, by estimate, of a page in which a folded result is read; an eighth of the model's input cap where that is less. */
+  maxResultPageTokens: [8_000, 100, 1_000_000],
   /** Bytes of requests that one process has out at models at once; beyond, a call waits. */
   maxBytesInFlight: [256 * MiB, MiB, 64 * KiB * MiB],
   /** Bytes of conversations that one process keeps in memory between turns; beyond, they are read again. */

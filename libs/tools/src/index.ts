@@ -3,6 +3,7 @@ export { createSqlTool, type SqlTool } from './sql/sql-tool';
 export { defaultSqlLimits, type SqlLimits } from './sql/limits';
 export { provisionSqlDatabase, type SqlDatabase } from './sql/provision';
 export { salesSampleSql } from './sample/sales';
+export { createReadResultTool } from './read-result/read-result';
 export { createToolRegistry } from './registry';
 export { createHttpTool, type HttpToolConfig, type HttpToolOptions } from './http/http-tool';
 export { checkSchema, schemaErrors, validateArguments, type Checked } from './validate-arguments';

@@ -16,7 +16,16 @@ export interface ToolRun {
   readonly conversationId: string;
   /** The model's raw argument string, valid against the tool's schema. */
   readonly arguments: string;
+  readonly results: FoldedResults;
   readonly signal: AbortSignal;
+}
+
+/** The results that the model sees only the beginning of, on the path of a tool call. */
+export interface FoldedResults {
+  /** Tokens that a request of this model may have. */
+  readonly inputCap: number;
+  /** The whole text; undefined where none is folded under this handle on that path. */
+  folded(handle: string): string | undefined;
 }
 
 /** A tool as the operator configured it. */

@@ -53,6 +53,7 @@ export async function sqlTestDatabase(): Promise<SqlTestDatabase> {
         tenantId: 'tenant',
         conversationId: 'conversation',
         arguments: JSON.stringify({ query }),
+        results: { inputCap: 1000, folded: () => undefined },
         signal,
       }),
     async withTool(limits, work) {

@@ -4,6 +4,7 @@ import {
   type PathFold,
   nodeAsRequested,
   type PlacedSegment,
+  type PathNode,
   planManifest,
   type RenderedRequest,
   storeSegment,
@@ -21,18 +22,9 @@ import type {
 } from '@palimpsest/conversation';
 import { isExact, type ModelProvider } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
+import { foldToFit } from './folding';
 import type { Paths } from './paths';
-
-/** The request can't be made: it is larger than `maxRequestBytes`. */
-export class RequestTooLarge extends Error {
-  override readonly name = 'RequestTooLarge';
-  constructor(
-    readonly bytes: number,
-    readonly limit: number,
-  ) {
-    super(`The request has ${bytes} bytes, and a request may have ${limit}.`);
-  }
-}
+import { RequestTooLarge } from './request-too-large';
 
 /** The bytes of a request, kept from its assembly to its call. */
 export interface RequestBody {
@@ -82,8 +74,8 @@ export class Assembly {
         events.push(draft);
         continue;
       }
-      const { event, ...request } = await this.request(draft, events, context);
-      events.push(event);
+      const { event, folds, ...request } = await this.request(draft, events, context);
+      events.push(...folds, event);
       requests.set(draft.data.nodeId, request);
     }
     return { events, requests };
@@ -102,16 +94,14 @@ export class Assembly {
     const { model } = assistant.definition;
     const provider = this.providerOf(model.provider);
     const path = pathTo(fold, from);
-    const at = Number(revision) + 1 + before.length;
-    const node: NodeRecord = {
-      ...nodeAsRequested(place, draft.content?.instruction, { revision: at }),
+    const at = revision + 1n + BigInt(before.length);
+    const nodeAt = (requestedAt: bigint): NodeRecord => ({
+      ...nodeAsRequested(place, draft.content?.instruction, { revision: Number(requestedAt) }),
       ...{ provider: model.provider, status: 'pending', calls: [], received: null, request: NOTHING },
-    };
-    const rendered = provider.render({
-      ...assistant,
-      assistant: assistant.definition,
-      path: fold.render([...path, node]),
     });
+    const render = (nodes: readonly PathNode[]) =>
+      provider.render({ ...assistant, assistant: assistant.definition, path: nodes });
+    const { rendered, folds } = foldToFit({ fold, path, nodeAt, cap: model.inputCap, at, render });
     if (rendered.unpaired) this.onUnpaired(nodeId, rendered.unpaired);
     const body = this.bodyOf(rendered, provider.name);
     const placed = this.paths.placed(held, path);
@@ -134,7 +124,7 @@ export class Assembly {
       length: body.bytes.length,
       exact: isExact(model.params),
     };
-    return { event: { ...draft, data, content }, body, placed: plan.placed };
+    return { event: { ...draft, data, content }, folds, body, placed: plan.placed };
   }
 
   private bodyOf({ head, messages, tail, path, headers }: RenderedRequest, provider: string): RequestBody {

@@ -6,7 +6,7 @@ import {
   type ConversationCommand,
   type FailureReason,
 } from '@palimpsest/conversation';
-import { type AssembledRequest, RequestTooLarge } from './assembly';
+import type { AssembledRequest } from './assembly';
 import { Carries, type CarryLimits, type Full } from './carries';
 import type { Carry, TurnWriter } from './carry';
 import type { CommandContext, ConversationWriter, Handled, Stored, WriteOptions } from './conversation-writer';
@@ -15,6 +15,7 @@ import type { ConversationIdentity } from './identity';
 import type { Leases } from './leases';
 import type { ModelCalls } from './model-calls';
 import type { Paths } from './paths';
+import { RequestImpossible } from './request-too-large';
 import type { ToolRuns } from './tool-runs';
 import type { TurnFeed } from './turn-feed';
 
@@ -252,7 +253,7 @@ export class TurnEngine implements TurnWriter {
     this.background(carry, async () => {
       let last = cause;
       for (const pause of GO_ON_PAUSES_MS) {
-        if (last instanceof RequestTooLarge) return this.fail(carry, 'request_too_large', last.message);
+        if (last instanceof RequestImpossible) return this.fail(carry, last.reason, last.message);
         await sleep(pause);
         try {
           return await this.goOn(carry);

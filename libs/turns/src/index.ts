@@ -12,6 +12,7 @@ export * from './leases';
 export * from './model-calls';
 export * from './paths';
 export * from './remote-texts';
+export * from './request-too-large';
 export * from './sweep';
 export * from './tool-runs';
 export * from './turn-feed';

@@ -1,7 +1,7 @@
-import type { ToolDefinition } from '@palimpsest/assistant';
+import type { AssistantDefinition, ToolDefinition } from '@palimpsest/assistant';
 import type { ReceivedItem } from '@palimpsest/context';
 import type { ActiveConversation, ConversationCommand, EventOf } from '@palimpsest/conversation';
-import type { Tool, ToolRegistry, ToolResult } from '@palimpsest/tools';
+import type { Tool, ToolRegistry, ToolResult, ToolRun } from '@palimpsest/tools';
 import type { Assistants } from './assistants';
 import type { Carry, TurnWriter } from './carry';
 import type { Paths } from './paths';
@@ -16,6 +16,12 @@ export interface ToolRunsOptions {
   readonly leaseMs: number;
 }
 
+/** A tool call, and what is folded where it stands. */
+interface CallOnPath {
+  readonly call: Extract<ReceivedItem, { type: 'tool_call' }>;
+  readonly folded: (handle: string) => string | undefined;
+}
+
 type Start = EventOf<'ToolExecutionStarted'>['data'];
 
 /** Runs tools whose start this process has stored, and records what came of it, whatever has become of the turn. */
@@ -23,13 +29,16 @@ export class ToolRuns {
   constructor(private readonly options: ToolRunsOptions) {}
 
   async run(carry: Carry, { toolCallId, runId }: Start, state: ActiveConversation, writer: TurnWriter): Promise<void> {
-    const call = await this.callOf(carry, toolCallId, state);
-    const definition = await this.definitionOf(carry, call.name, state);
+    const { call, folded } = await this.callOf(carry, toolCallId, state);
+    const assistant = await this.assistantOf(carry, state);
+    const definition = assistant?.tools.find((tool) => tool.name === call.name);
+    const results = { inputCap: assistant?.model.inputCap ?? 0, folded };
     // A process that froze since the start was stored finds its lease over. It gives up the carry: whoever takes the turn over, be it
     // this very process, closes the call.
     if (definition?.effect === 'write' && performance.now() - carry.renewedAt > this.options.leaseMs)
       throw new Error(`The lease was over before tool call ${toolCallId} could run.`);
-    const result = this.bounded(await this.execute(carry, definition, toolCallId, runId, call.arguments.text));
+    const asked = { toolCallId, runId, arguments: call.arguments.text, results };
+    const result = this.bounded(await this.execute(carry, definition, asked));
     const { text, isError, display } = result;
     // Cut short since the turn ended, was taken over or let go: that says nothing of the tool, and whoever carries the turn runs it again.
     if (isError && definition?.effect === 'read' && carry.abort.signal.aborted) return;
@@ -45,11 +54,7 @@ export class ToolRuns {
     await writer.write(carry.conversation, command, carry.context, { persist: 'until-stored' });
   }
 
-  private async callOf(
-    carry: Carry,
-    toolCallId: string,
-    state: ActiveConversation,
-  ): Promise<Extract<ReceivedItem, { type: 'tool_call' }>> {
+  private async callOf(carry: Carry, toolCallId: string, state: ActiveConversation): Promise<CallOnPath> {
     const { conversationId } = carry.conversation;
     const nodeId = state.toolCalls.get(toolCallId)?.nodeId ?? null;
     const turnStartedAt = BigInt(state.turns.get(carry.turnId)?.start?.revision ?? 0);
@@ -63,26 +68,19 @@ export class ToolRuns {
     const call = items.find((item) => item.type === 'tool_call' && item.toolCallId === toolCallId);
     if (call?.type !== 'tool_call')
       throw new Error(`Tool call ${toolCallId} was started, and its node does not hold it.`);
-    return call;
+    return { call, folded: (handle) => fold.foldedOn(nodeId, handle) };
   }
 
-  private async definitionOf(
-    carry: Carry,
-    name: string,
-    state: ActiveConversation,
-  ): Promise<ToolDefinition | undefined> {
+  private async assistantOf(carry: Carry, state: ActiveConversation): Promise<AssistantDefinition | undefined> {
     const { assistantId, assistantVersion } = carry.conversation;
     const version = state.turns.get(carry.turnId)?.start?.assistantVersion ?? assistantVersion;
-    const assistant = await this.options.assistants.find(assistantId, version);
-    return assistant?.definition.tools.find((tool) => tool.name === name);
+    return (await this.options.assistants.find(assistantId, version))?.definition;
   }
 
   private async execute(
     carry: Carry,
     definition: ToolDefinition | undefined,
-    toolCallId: string,
-    runId: string,
-    raw: string,
+    asked: Pick<ToolRun, 'toolCallId' | 'runId' | 'arguments' | 'results'>,
   ): Promise<ToolResult> {
     let tool: Tool | undefined;
     try {
@@ -97,7 +95,7 @@ export class ToolRuns {
     const signal = definition.effect === 'read' ? AbortSignal.any([timeout, carry.abort.signal]) : timeout;
     const { tenantId, conversationId } = carry.conversation;
     try {
-      return await tool.run({ toolCallId, runId, tenantId, conversationId, arguments: raw, signal });
+      return await tool.run({ ...asked, tenantId, conversationId, signal });
     } catch (error) {
       if (timeout.aborted)
         return {

@@ -21,6 +21,11 @@ export class ToolResultItemBody {
   @ApiId() readonly toolCallId!: string;
   @ApiProperty() readonly text!: string;
   @ApiProperty() readonly isError!: boolean;
+  @ApiPropertyOptional({
+    type: 'string',
+    description: 'The handle of a result of which the request held the beginning alone',
+  })
+  readonly folded?: string;
   @ApiPropertyOptional({ type: 'string', description: 'Why no tool gave it' }) readonly synthetic?: string;
 }
 

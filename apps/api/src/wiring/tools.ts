@@ -1,6 +1,7 @@
 import { type Config, type DataDir, type EmbeddedPostgres, type Logger, secretFile } from '@palimpsest/platform';
 import {
   createMcpTools,
+  createReadResultTool,
   createSqlTool,
   createToolRegistry,
   loadToolsFile,
@@ -30,15 +31,16 @@ export async function createTools(
 ): Promise<Tools> {
   const url = config.sqlDatabaseUrl ?? (postgres && (await sampleDatabase(home, postgres)));
   const sql: SqlTool | undefined = url === undefined ? undefined : await createSqlTool({ url });
-  const { maxToolResultBytes } = config.limits;
+  const { maxToolResultBytes, maxResultPageTokens: maxPageTokens } = config.limits;
   const named = config.toolsFile === undefined ? undefined : loadToolsFile(config.toolsFile, process.env);
   const mcp = createMcpTools(named?.mcp ?? [], {
     maxToolResultBytes,
     onChange: (server, state, why) =>
       log[state === 'connected' ? 'info' : 'warn']({ server, why }, `MCP server ${state}`),
   });
+  const builtins = [createReadResultTool({ maxPageTokens }), ...(sql ? [sql] : [])];
   return {
-    registry: createToolRegistry({ builtins: sql ? [sql] : [], http: named?.http ?? [], mcp }, { maxToolResultBytes }),
+    registry: createToolRegistry({ builtins, http: named?.http ?? [], mcp }, { maxToolResultBytes }),
     sql: config.sqlDatabaseUrl
       ? 'reads the database of PALIMPSEST_SQL_DATABASE_URL'
       : sql

@@ -1,4 +1,5 @@
 import type { AssistantDefinition, ModelChoice, ToolDefinition } from '@palimpsest/assistant';
+import { READ_RESULT } from '@palimpsest/context';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { type ModelFacts, reservedParams } from '@palimpsest/providers';
 import { ToolUnavailable } from '@palimpsest/tools';
@@ -65,6 +66,11 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
       );
     const tools: ToolDefinition[] = [];
     for (const reference of specification.tools ?? []) {
+      if (reference.name === READ_RESULT)
+        return refused(
+          'validation_failed',
+          `The tool ${READ_RESULT} comes with every assistant that has a tool, and no other may have its name.`,
+        );
       const tool = await this.system.tools.find(reference).catch(unavailable);
       if (tool instanceof ToolUnavailable)
         return refused(
@@ -78,8 +84,15 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
         );
       if (tools.some((other) => other.name === tool.definition.name))
         return refused('validation_failed', `The tool ${JSON.stringify(reference.name)} is named twice.`);
+      if (tool.definition.name === READ_RESULT)
+        return refused(
+          'validation_failed',
+          `The model would call the tool ${JSON.stringify(reference.name)} ${READ_RESULT}, which is the name of another.`,
+        );
       tools.push(tool.definition);
     }
+    const reader = tools.length ? await this.system.tools.find({ type: 'builtin', name: READ_RESULT }) : undefined;
+    if (reader) tools.push(reader.definition);
     tools.sort((a, b) => (a.name < b.name ? -1 : 1));
     return answer({ name, systemPrompt, model, tools, locale, zone });
   }

@@ -88,8 +88,9 @@ export class GetNodeHandler implements IQueryHandler<GetNode> {
 }
 
 function sentItems({ results, question }: PathNode): readonly ItemView[] {
-  const items: ItemView[] = results.map(({ toolCallId, result, isError, synthetic }) => ({
+  const items: ItemView[] = results.map(({ toolCallId, result, isError, folded, synthetic }) => ({
     ...{ type: 'tool_result', toolCallId, text: result.text, isError },
+    ...(folded === undefined ? {} : { folded }),
     ...(synthetic === undefined ? {} : { synthetic }),
   }));
   return question ? [...items, { type: 'user', text: question.text }] : items;

@@ -109,7 +109,7 @@ export class TurnFold {
         return;
       case 'TurnFailed':
         this.error ??= { code: event.data.reason, detail: event.content.detail };
-        this.end('failed');
+        this.end('failed', event.data.reason);
         return;
       case 'TurnCancelled':
         this.error = undefined;
@@ -138,10 +138,11 @@ export class TurnFold {
   }
 
   /** An ending and its `HeadMoved` are one append; some endings move no head. */
-  private end(status: 'completed' | 'failed' | 'cancelled'): void {
+  private end(status: 'completed' | 'failed' | 'cancelled', reason?: FailureReason): void {
     this.status = status;
     const overflowed = status === 'failed' && this.failure === 'context_overflow' && this.succeeded === 0;
-    this.headIsDue = this.nodes.length > 0 && !overflowed;
+    const unmakeable = this.failure === undefined && (reason === 'context_overflow' || reason === 'request_too_large');
+    this.headIsDue = this.nodes.length > (unmakeable ? 1 : 0) && !overflowed;
   }
 
   private waits(): boolean {

@@ -1,6 +1,6 @@
 import type { CancelTurn } from '../commands';
 import type { CommandKey, EventOf, FailureReason, HeadReason, NodeId, TurnId, TurnKind } from '../events';
-import { nodeOf, type RunningTurn, toolCallOf } from '../state';
+import { nodeOf, type RunningTurn, toolCallOf, turnOf } from '../state';
 import type { Draft } from './draft';
 import { close } from './synthetic';
 
@@ -17,7 +17,7 @@ export type Ending =
 export function end(draft: Draft, turn: RunningTurn, ending: Ending): void {
   if (turn.node !== null) settleNode(draft, turn.node, ending);
   putEnding(draft, turn.turnId, ending);
-  const to = headAfter(draft, turn);
+  const to = headAfter(draft, turn, ending);
   if (to === null) return;
   const data = { from: draft.state.head, to, reason: headReason(turn.kind, ending), turnId: turn.turnId };
   draft.put({ type: 'HeadMoved', data, content: null });
@@ -62,11 +62,20 @@ function putEnding(draft: Draft, turnId: TurnId, ending: Ending): void {
   }
 }
 
-/** The last node holds tool results already paid for; but one whose request was too large must not be grown from. */
-function headAfter({ state }: Draft, { node, lastSucceeded }: RunningTurn): NodeId | null {
-  const tooLarge = node !== null && nodeOf(state, node).reason === 'context_overflow';
-  return tooLarge ? lastSucceeded : node;
+/**
+ * The last node holds tool results already paid for. But one whose request was too large must not be grown from; nor one that answered, where
+ * the request after it could not even be made: then the head goes to the node before it in the turn, whose next request did fit.
+ */
+function headAfter({ state }: Draft, { node, lastSucceeded, turnId }: RunningTurn, ending: Ending): NodeId | null {
+  if (node === null) return null;
+  const { reason, status, parent } = nodeOf(state, node);
+  if (reason === 'context_overflow') return lastSucceeded;
+  if (status !== 'succeeded' || ending.status !== 'failed' || !TOO_LARGE.has(ending.reason)) return node;
+  return node === turnOf(state, turnId).firstNode ? null : parent;
 }
+
+/** The next request cannot be made. */
+const TOO_LARGE: ReadonlySet<FailureReason> = new Set(['context_overflow', 'request_too_large']);
 
 function headReason(kind: TurnKind, ending: Ending): HeadReason {
   if (ending.status !== 'completed') return 'failure';

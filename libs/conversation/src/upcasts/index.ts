@@ -16,6 +16,7 @@ export const newest: Readonly<Record<ConversationEventType, number>> = {
   ToolApprovalDecided: 1,
   ToolExecutionStarted: 1,
   ToolExecuted: 1,
+  ToolResultFolded: 1,
   TurnCompleted: 1,
   TurnFailed: 1,
   TurnCancelled: 1,

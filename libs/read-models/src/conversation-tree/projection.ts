@@ -1,7 +1,7 @@
 import type { StoredEvent } from '@palimpsest/event-store';
 import type { Projection, Tables } from '../projection';
 import { type Row, type Rows, TreeChanges } from './rows';
-import { conversationTreeSchema, transcriptSchema } from './schema';
+import { conversationTreeSchema, foldsSchema, transcriptSchema } from './schema';
 
 interface Table {
   readonly name: string;
@@ -70,6 +70,12 @@ const clears: Table = {
   columns: { clear_id: 'text', conversation_id: 'uuid', epoch: 'int', revision: 'bigint' },
 };
 
+const folds: Table = {
+  name: 'read.folds_v1',
+  key: 'fold_id',
+  columns: { fold_id: 'text', conversation_id: 'uuid', node_id: 'text', revision: 'bigint' },
+};
+
 /** A row may be written twice (a queued turn that starts), so an insert overwrites. */
 async function insert(transaction: Tables, table: Table, rows: readonly Row[]): Promise<void> {
   if (!rows.length) return;
@@ -110,7 +116,7 @@ async function remove(transaction: Tables, deleted: ReadonlySet<string>): Promis
     `delete from ${calls.name} c using ${nodes.name} n where n.node_id = c.node_id and n.conversation_id = any($1::uuid[])`,
     [ids],
   );
-  for (const { name } of [nodes, turns, clears, conversations])
+  for (const { name } of [nodes, turns, clears, folds, conversations])
     await transaction.query(`delete from ${name} where conversation_id = any($1::uuid[])`, [ids]);
 }
 
@@ -124,7 +130,7 @@ export const conversationTree: Projection = {
   version: 1,
   filter: { streamPrefixes: ['conversation-'] },
   endings: ['ConversationDeleted'],
-  tables: conversationTreeSchema + transcriptSchema,
+  tables: conversationTreeSchema + transcriptSchema + foldsSchema,
   async apply(events: readonly StoredEvent[], transaction: Tables): Promise<void> {
     const changes = new TreeChanges();
     for (const event of events) changes.put(event);
@@ -133,6 +139,7 @@ export const conversationTree: Projection = {
     await write(transaction, nodes, changes.nodes);
     await write(transaction, calls, changes.calls);
     await write(transaction, clears, changes.clears);
+    await write(transaction, folds, changes.folds);
     await remove(transaction, changes.deleted);
   },
 };

@@ -62,6 +62,8 @@ export interface PathRow {
   readonly requested_revision: bigint;
   readonly ended_revision: bigint | null;
   readonly result_revisions: readonly bigint[];
+  /** Of the results that are folded from this node on. */
+  readonly fold_revisions: readonly bigint[];
 }
 
 const epoch = `(select count(*)::int from read.clears_v1 e where e.conversation_id = c.conversation_id) as epoch`;
@@ -73,10 +75,17 @@ export function eventsOfPath(
   path: readonly PathRow[],
 ): readonly { readonly conversationId: string; readonly revisions: readonly bigint[] }[] {
   const found = new Map<string, bigint[]>();
-  for (const { conversation_id, question_revision, requested_revision, ended_revision, result_revisions } of path) {
+  for (const {
+    conversation_id,
+    question_revision,
+    requested_revision,
+    ended_revision,
+    result_revisions,
+    fold_revisions,
+  } of path) {
     const revisions = found.get(conversation_id) ?? [];
     found.set(conversation_id, revisions);
-    revisions.push(requested_revision, ...result_revisions);
+    revisions.push(requested_revision, ...result_revisions, ...fold_revisions);
     if (question_revision !== null) revisions.push(question_revision);
     if (ended_revision !== null) revisions.push(ended_revision);
   }
@@ -170,7 +179,11 @@ export class ConversationTree {
     nodeId: string | null,
   ): Promise<{ readonly path: readonly PathRow[]; readonly revision: bigint }> {
     const { rows } = await this.tables.query<
-      Omit<PathRow, 'result_revisions'> & { readonly result_revisions: string[]; readonly known: bigint }
+      Omit<PathRow, 'result_revisions' | 'fold_revisions'> & {
+        readonly result_revisions: string[];
+        readonly fold_revisions: string[];
+        readonly known: bigint;
+      }
     >(
       `with recursive path as (
          select n.node_id, n.conversation_id, n.parent, n.turn_id, n.requested_revision, n.ended_revision, 0 as steps
@@ -181,11 +194,13 @@ export class ConversationTree {
        )
        select p.node_id, p.conversation_id, p.turn_id, t.question_revision, p.requested_revision, p.ended_revision,
          coalesce((select array_agg(c.executed_revision::text order by c.executed_revision) from read.tool_calls_v1 c
-           where c.node_id = p.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions, p.steps,
+           where c.node_id = p.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions,
+         coalesce((select array_agg(f.revision::text order by f.revision) from read.folds_v1 f
+           where f.node_id = p.node_id), '{}'::text[]) as fold_revisions, p.steps,
          (select revision from read.conversations_v1 where conversation_id = $1::uuid) as known
        from path p left join read.turns_v1 t on t.turn_id = p.turn_id
        union all
-       select null, null, null, null, null, null, null, null, revision from read.conversations_v1
+       select null, null, null, null, null, null, null, null, null, revision from read.conversations_v1
          where conversation_id = $1::uuid and not exists (select 1 from path)
        order by steps desc`,
       [conversationId, nodeId],
@@ -193,7 +208,11 @@ export class ConversationTree {
     const known = rows[0]?.known ?? -1n;
     const path = rows.filter((row) => row.node_id !== null);
     return {
-      path: path.map((row) => ({ ...row, result_revisions: row.result_revisions.map(BigInt) })),
+      path: path.map((row) => ({
+        ...row,
+        result_revisions: row.result_revisions.map(BigInt),
+        fold_revisions: row.fold_revisions.map(BigInt),
+      })),
       revision: known,
     };
   }

@@ -8,6 +8,7 @@ export class TreeChanges {
   readonly nodes = new Rows();
   readonly calls = new Rows();
   readonly clears = new Rows();
+  readonly folds = new Rows();
   /** Conversations that are over: nothing of them stays, whatever of it this batch or an earlier one wrote. */
   readonly deleted = new Set<string>();
 
@@ -92,6 +93,12 @@ export class TreeChanges {
       case 'ToolExecuted':
         this.calls.patch(event.data.toolCallId, { executed_revision: revision, display: event.data.display ?? false });
         return;
+      case 'ToolResultFolded': {
+        const { toolCallId, nodeId } = event.data;
+        const fold_id = `${nodeId}/${toolCallId}`;
+        this.folds.insert(fold_id, { fold_id, conversation_id, node_id: nodeId, revision });
+        return;
+      }
       case 'TurnCompleted':
       case 'TurnFailed':
       case 'TurnCancelled':

@@ -73,3 +73,14 @@ create index if not exists clears_v1_by_conversation on read.clears_v1 (conversa
 alter table read.tool_calls_v1 add column if not exists display boolean;
 create index if not exists turns_v1_by_conversation on read.turns_v1 (conversation_id, question_revision);
 `;
+
+/** Where the events stand that fold results, by the node from whose request on they count. */
+export const foldsSchema = `
+create table if not exists read.folds_v1 (
+  fold_id text primary key,
+  conversation_id uuid not null,
+  node_id text not null,
+  revision bigint not null
+);
+create index if not exists folds_v1_by_node on read.folds_v1 (node_id);
+`;

@@ -75,8 +75,10 @@ export function think(heard: Heard, scene: Scene): Reply {
   };
 }
 
-function scriptedCalls({ directives, round }: Scene): readonly Call[] {
+function scriptedCalls(scene: Scene): readonly Call[] {
+  const { directives, round } = scene;
   return directives.flatMap((directive): Call[] => {
+    if (directive.verb === 'read') return readOn(scene);
     if (directive.verb === 'call' && round === 1) {
       const [, name = '', raw = ''] = /^(\S*)\s*([\s\S]*)$/.exec(directive.rest.trim()) ?? [];
       return [{ name, arguments: raw }];
@@ -86,6 +88,14 @@ function scriptedCalls({ directives, round }: Scene): readonly Call[] {
     const call = { name: directive.options.get('tool') ?? '', arguments: directive.options.get('args') ?? '{}' };
     return Array.from({ length: numberOption(directive, 'parallel', 1) }, () => call);
   });
+}
+
+/** Whoever reads a folded result does as its first line says: the call that it names gives the first page, or the next one. */
+function readOn({ round, results, earlier }: Scene): Call[] {
+  const texts = round > 1 ? results : earlier.flatMap((message) => (message.role === 'tool' ? [message.text] : []));
+  const said = texts.map((text) => /^\[.*(\{"id":"[^"]+","page":\d+\})/.exec(text)?.[1]);
+  const next = said.findLast((found) => found !== undefined);
+  return next === undefined ? [] : [{ name: 'read_result', arguments: next }];
 }
 
 function speak(heard: Heard, scene: Scene): { text: string; calls: readonly Call[] } {

@@ -1,0 +1,77 @@
+import {
+  estimatingCounter,
+  type FoldCandidate,
+  handleOf,
+  type NodeRecord,
+  type PathFold,
+  type PathNode,
+  planFolds,
+  type RenderedRequest,
+  standIn,
+} from '@palimpsest/context';
+import type { EventOf } from '@palimpsest/conversation';
+import { ContextTooLarge } from './request-too-large';
+
+export type FoldEvent = EventOf<'ToolResultFolded'>;
+
+interface Candidate extends FoldCandidate {
+  readonly event: FoldEvent;
+}
+
+const counter = estimatingCounter();
+
+/** What a request is made of, and where its events will stand. */
+export interface ToFit {
+  readonly fold: PathFold;
+  /** The path that the request grows from. */
+  readonly path: readonly NodeRecord[];
+  /** The node whose request it is, requested at a revision. */
+  readonly nodeAt: (requestedAt: bigint) => NodeRecord;
+  /** Tokens: the model's input cap. */
+  readonly cap: number;
+  /** Of the first event to come. */
+  readonly at: bigint;
+  readonly render: (nodes: readonly PathNode[]) => RenderedRequest;
+}
+
+/**
+ * A request with as many results folded as it takes to fit the model's input cap, and the events that say so: they stand from `at` on, the
+ * request behind them. They are put into `fold`. Throws `ContextTooLarge` where no folding helps.
+ */
+export function foldToFit({ fold, path, nodeAt, cap, at, render }: ToFit): {
+  readonly rendered: RenderedRequest;
+  readonly folds: readonly FoldEvent[];
+} {
+  const whole = render(fold.render([...path, nodeAt(at)]));
+  const excess = counter.request(whole) - cap;
+  if (excess <= 0) return { rendered: whole, folds: [] };
+  const candidates = candidatesOn(fold, path, nodeAt(at));
+  const planned = new Set(planFolds(excess, candidates));
+  const folds = candidates.filter(({ toolCallId }) => planned.has(toolCallId)).map(({ event }) => event);
+  folds.forEach((event, index) => fold.put({ ...event, revision: at + BigInt(index) }));
+  const rendered = folds.length ? render(fold.render([...path, nodeAt(at + BigInt(folds.length))])) : whole;
+  const tokens = counter.request(rendered);
+  if (tokens > cap) throw new ContextTooLarge(tokens, cap);
+  return { rendered, folds };
+}
+
+/** The results on a path that stand there whole, in its order. */
+function candidatesOn(fold: PathFold, path: readonly NodeRecord[], { nodeId, turnId }: NodeRecord) {
+  const folded = fold.foldsOn(path);
+  return path.flatMap((node) => {
+    const names = namesOf(node);
+    return fold.resultsOf(node).flatMap(({ toolCallId, result }): readonly Candidate[] => {
+      if (folded.has(toolCallId)) return [];
+      const handle = handleOf(toolCallId);
+      const text = standIn(names.get(toolCallId) ?? 'tool', handle, result.text);
+      const saves = counter.text(result.text) - counter.text(text);
+      const event: FoldEvent = { type: 'ToolResultFolded', data: { toolCallId, nodeId, handle }, content: { text } };
+      return [{ toolCallId, saves, thisTurn: turnId !== null && node.turnId === turnId, event }];
+    });
+  });
+}
+
+function namesOf({ received }: NodeRecord): ReadonlyMap<string, string> {
+  const calls = received?.items.filter((item) => item.type === 'tool_call') ?? [];
+  return new Map(calls.map(({ toolCallId, name }) => [toolCallId, name]));
+}
