@@ -117,8 +117,10 @@ describe('with a model again', () => {
     await api.cancel(conversationId, turnId);
   });
 
-  it('P10: a question of 1.2 MB is sent, answered and replayed whole', async () => {
-    const conversationId = await api.conversation();
+  it('P10: a question of 1.2 MB is sent to a model that takes it, answered and replayed whole', async () => {
+    const conversationId = await api.conversation([], {
+      model: { provider: 'simulated', name: 'simulated', inputCap: 1_000_000 },
+    });
     const text = `${'A long question, in full. '.repeat(48_000)} [[sim: say read it]]`;
     const turn = await api.ask(conversationId, text);
     expect(turn).toMatchObject({ status: 'completed', answer: 'read it' });
