@@ -17,6 +17,9 @@ export const runningTextPath = (conversationId: string, nodeId: string): string 
 /** Milliseconds before the carrier is asked again: the call may not have begun there, or another process may be taking it over. */
 const RETRY_MS = 250;
 
+/** Milliseconds that whoever cancels waits for the text so far. */
+const PATIENCE_MS = 1_000;
+
 /** What is passed on for one node, to all who listen here. */
 interface Pipe {
   listeners: number;
@@ -45,6 +48,27 @@ export class RemoteTexts {
       if (pipe.listeners === 0) this.close(nodeId, pipe);
     };
     until.addEventListener('abort', leave, { once: true });
+  }
+
+  /** The text so far, wherever it is; undefined where nothing is known of it within a second. */
+  async soFar(conversationId: string, turnId: string, nodeId: string): Promise<string | undefined> {
+    const here = this.options.feed.textOf(nodeId);
+    if (here !== undefined) return here;
+    const enough = new AbortController();
+    try {
+      const told = await this.told(
+        conversationId,
+        turnId,
+        nodeId,
+        AbortSignal.any([enough.signal, AbortSignal.timeout(PATIENCE_MS)]),
+      );
+      for await (const { text } of told) return text;
+    } catch (error) {
+      this.options.onError(error);
+    } finally {
+      enough.abort();
+    }
+    return undefined;
   }
 
   private open(conversationId: string, turnId: string, nodeId: string): Pipe | undefined {
@@ -86,21 +110,38 @@ export class RemoteTexts {
   }
 
   private async read(conversationId: string, turnId: string, nodeId: string, pipe: Pipe): Promise<void> {
-    const { leases, feed, token } = this.options;
+    const { feed } = this.options;
     const { signal } = pipe.stopping;
-    const address = await leases.addressOf(turnId);
-    if (address === undefined || signal.aborted) return;
-    const url = new URL(runningTextPath(conversationId, nodeId), address);
-    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal, redirect: 'error' });
-    if (!response.ok || !response.body) return;
-    for await (const line of lines(response.body)) {
+    for await (const { text, from } of await this.told(conversationId, turnId, nodeId, signal)) {
       if (signal.aborted) return;
-      const { text, from } = JSON.parse(line) as RunningText;
       if (from === 0) feed.snapshot(conversationId, nodeId, text);
       else feed.text(conversationId, nodeId, text);
       pipe.text = feed.textOf(nodeId);
     }
   }
+
+  /** What the carrier tells, from the text so far on; nothing where there is none that can be reached. */
+  private async told(
+    conversationId: string,
+    turnId: string,
+    nodeId: string,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<RunningText>> {
+    const { leases, token } = this.options;
+    const address = await leases.addressOf(turnId);
+    if (address === undefined || signal.aborted) return nothing();
+    const url = new URL(runningTextPath(conversationId, nodeId), address);
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal, redirect: 'error' });
+    return response.ok && response.body ? texts(response.body) : nothing();
+  }
+}
+
+async function* nothing(): AsyncIterable<never> {
+  // The carrier of the turn is this process, or none.
+}
+
+async function* texts(body: AsyncIterable<Uint8Array>): AsyncIterable<RunningText> {
+  for await (const line of lines(body)) yield JSON.parse(line) as RunningText;
 }
 
 async function* lines(body: AsyncIterable<Uint8Array>): AsyncIterable<string> {

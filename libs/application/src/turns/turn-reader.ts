@@ -98,6 +98,11 @@ export class TurnReader {
     return this.feed.textOf(nodeId);
   }
 
+  /** The text so far of a call that is out, from whichever process makes it. */
+  async arrived(conversationId: string, turnId: string, nodeId: string): Promise<string | undefined> {
+    return this.remote.soFar(conversationId, turnId, nodeId);
+  }
+
   async view(conversationId: string, fold: TurnFold, start: bigint): Promise<TurnView> {
     return fold.view(fold.headUnknown ? await this.headBefore(conversationId, start) : null);
   }

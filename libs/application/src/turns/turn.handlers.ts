@@ -96,7 +96,7 @@ export class CancelTurnHandler implements ICommandHandler<CancelTurn> {
         idempotency,
       );
       const context = { actor: caller.actor, correlationId: turnId };
-      const arrived = arrivedOf(system, conversation.conversationId);
+      const arrived = await arrivedOf(system, conversation, turnId);
       const result = await system.engine.write(conversation, { type: 'CancelTurn', turnId, arrived, key }, context);
       if (!result.ok) return refusalOf(result.refusal);
       return answer(await system.turns.now(conversation.conversationId, turnId, start));
@@ -134,12 +134,17 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
   }
 }
 
-/** The text so far of the call that is out, where this process makes it. */
-function arrivedOf(system: System, conversationId: string): { nodeId: string; text: string } | undefined {
-  const state = system.writer.known(conversationId);
-  const nodeId = state?.status === 'active' ? state.running?.node : undefined;
-  const text = nodeId ? system.feed.textOf(nodeId) : undefined;
-  return nodeId && text !== undefined ? { nodeId, text } : undefined;
+/** What has arrived of the call that is out: a person may have seen it, here or at another process. */
+async function arrivedOf(
+  system: System,
+  { conversationId, tenantId }: ConversationIdentity,
+  turnId: string,
+): Promise<{ nodeId: string; text: string } | undefined> {
+  const { state } = await system.writer.read(conversationId, tenantId);
+  const running = state.status === 'active' ? state.running : undefined;
+  if (running?.turnId !== turnId || running.node === null) return undefined;
+  const text = await system.turns.arrived(conversationId, turnId, running.node);
+  return text === undefined ? undefined : { nodeId: running.node, text };
 }
 
 /** An edit and a regeneration are asked of the version that the turn was asked of. */
