@@ -1,18 +1,18 @@
 import { approvals, LiveTables } from '@palimpsest/read-models';
 import { type Approval, type Client, type Turn, until } from '../support/client';
 import { requested } from '../support/client-requests';
-import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { Deployment, eventsOf, type InnerProcess, type Process } from '../support/installation';
 
 let deployment: Deployment;
 let one: InnerProcess;
-let two: InnerProcess;
+let two: Process;
 let api: Client;
 let there: Client;
 
 beforeAll(async () => {
   deployment = await Deployment.open();
   one = await deployment.start();
-  two = await deployment.start();
+  two = await deployment.startBeside();
 });
 beforeEach(async () => {
   deployment.tools.behave();

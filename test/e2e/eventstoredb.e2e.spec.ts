@@ -67,7 +67,7 @@ describe('a conversation whose log is in EventStoreDB', () => {
     await until(() => isReady(process.url));
   });
 
-  it('is carried on over a server that freezes in the middle of a turn, and over answers that are lost', async () => {
+  it('T09: is carried on over a server that freezes in the middle of a turn, and over answers that are lost: the tool ran once', async () => {
     const conversationId = await api.conversation(['lookup']);
     const tool = deployment.tools.hold();
     const before = deployment.tools.runs.length;

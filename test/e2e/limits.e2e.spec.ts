@@ -14,13 +14,13 @@ beforeAll(async () => {
     PALIMPSEST_MAX_REQUEST_BYTES: '200000',
   });
   process = await deployment.start();
-  api = await deployment.client(process);
+  api = await deployment.client(process, 'alone');
 });
 beforeEach(() => deployment.tools.behave());
 afterAll(() => deployment.close());
 
 it('bounds the turns that run: the next one of the tenant, and of the process, is told 429 too_many_turns', async () => {
-  const [neighbour, third] = [await deployment.client(process), await deployment.client(process)];
+  const [neighbour, third] = [await deployment.client(process, 'alone'), await deployment.client(process, 'alone')];
   const begin = async (client: Client) => {
     const conversationId = await client.conversation();
     return { client, conversationId, ...(await client.begin(conversationId, '[[sim: stall ms=60000]]')) };
@@ -64,7 +64,7 @@ it('waits for the revision that a query asks for, and says 503 behind where it d
 });
 
 it('pages a list with cursors: each conversation once, newest first, also while new ones come', async () => {
-  const mine = await deployment.client(process);
+  const mine = await deployment.client(process, 'alone');
   const { assistantId } = await mine.assistant();
   const made: string[] = [];
   let position = '';

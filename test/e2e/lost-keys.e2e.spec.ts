@@ -17,7 +17,7 @@ let operations: readonly Operation[];
 beforeAll(async () => {
   site = await Deployment.open();
   api = await site.start();
-  client = await site.client(api);
+  client = await site.client(api, 'alone');
   const { paths } = await client.get<{ paths: Record<string, Record<string, unknown>> }>('/openapi.json');
   operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => ({ method: method.toUpperCase(), path })),

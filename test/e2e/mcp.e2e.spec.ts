@@ -49,7 +49,7 @@ beforeAll(async () => {
   ];
   const file = join(folder.path, 'mcp.json');
   writeFileSync(file, JSON.stringify({ mcp }));
-  deployment = await Deployment.open({ PALIMPSEST_TOOLS_FILE: file });
+  deployment = await Deployment.open({ PALIMPSEST_TOOLS_FILE: file, ...secrets });
   process1 = await deployment.start();
   api = await deployment.client(process1);
 });
@@ -187,7 +187,7 @@ describe('an assistant with tools of MCP servers', () => {
 
 describe('the processes of MCP servers', () => {
   it.each(['SIGKILL', 'SIGTERM'] as const)('end with the program that started them: %s', async (signal) => {
-    const own = await deployment.spawn(secrets);
+    const own = await deployment.spawn();
     const client = await deployment.client(own);
     const before = journal.pids.length;
     await client.assistant({ tools: mcpTools('desk.add') });

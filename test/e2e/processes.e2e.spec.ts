@@ -1,17 +1,17 @@
 import { type Client, type Turn, until } from '../support/client';
 import { requested, unpairedIn } from '../support/client-requests';
-import { Deployment, eventsOf, type InnerProcess, linesOf } from '../support/installation';
+import { Deployment, eventsOf, type InnerProcess, linesOf, type Process } from '../support/installation';
 
 let deployment: Deployment;
 let one: InnerProcess;
-let two: InnerProcess;
+let two: Process;
 let api: Client;
 let there: Client;
 
 beforeAll(async () => {
   deployment = await Deployment.open();
   one = await deployment.start();
-  two = await deployment.start();
+  two = await deployment.startBeside();
   api = await deployment.client(one);
   there = api.at(two);
 });
@@ -178,7 +178,7 @@ it('gives a turn up after three takeovers with nothing between, visibly, and tak
   const unlucky = await Deployment.open({ PALIMPSEST_LEASE_MS: '400', PALIMPSEST_LEASE_RENEW_MS: '100' });
   try {
     const first = await unlucky.start();
-    const mine = await unlucky.client(first);
+    const mine = await unlucky.client(first, 'alone');
     const conversationId = await mine.conversation();
     const { turnId } = await mine.begin(conversationId, '[[sim: stall ms=60000]]');
     let carrier = first;

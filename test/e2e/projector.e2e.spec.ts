@@ -8,8 +8,10 @@ import { promisify } from 'node:util';
 import { type Client, until } from '../support/client';
 import { Deployment, linesOf, type OwnProcess } from '../support/installation';
 import { faultsOfReadModels } from '../support/rebuild';
+import { newLog } from '../support/test-log';
 
 /** Two api processes that never write a read model, and two projectors, each a process of the operating system. */
+const log = newLog();
 let deployment: Deployment;
 let apis: [OwnProcess, OwnProcess];
 let projectors: OwnProcess[];
@@ -17,7 +19,7 @@ let here: Client;
 let there: Client;
 
 beforeAll(async () => {
-  deployment = await Deployment.open({ PALIMPSEST_PROJECTOR: 'off' });
+  deployment = await Deployment.open({ ...log, PALIMPSEST_PROJECTOR: 'off' });
   const [one, two, three, four] = await Promise.all([
     ...[deployment.spawn(), deployment.spawn()],
     ...[deployment.spawn({}, 'projector'), deployment.spawn({}, 'projector')],
@@ -50,15 +52,8 @@ async function writes(process: OwnProcess, projection: string): Promise<boolean>
 }
 
 async function faults(): Promise<readonly string[]> {
-  const { DATABASE_URL, EVENTSTORE_URL } = {
-    EVENTSTORE_URL: process.env['EVENTSTORE_URL'],
-    DATABASE_URL: deployment.database.url,
-  };
-  const { store } = await openLog(
-    loadConfig({ DATABASE_URL, EVENTSTORE_URL }),
-    deployment.pool,
-    createLogger('silent'),
-  );
+  const config = loadConfig({ DATABASE_URL: deployment.database.url, ...log });
+  const { store } = await openLog(config, deployment.pool, createLogger('silent'));
   try {
     return await faultsOfReadModels(store, deployment.pool);
   } finally {

@@ -2,6 +2,7 @@ import { APPEND_LOCK } from '../../libs/event-store-postgres/src/schema';
 import { type Client, until } from '../support/client';
 import { requested, unpairedIn } from '../support/client-requests';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { onPostgres } from '../support/test-log';
 
 let deployment: Deployment;
 let process: InnerProcess;
@@ -175,25 +176,33 @@ describe('calls and results of a turn that was cut short', () => {
 });
 
 it('T09: a tool ran and saving its result failed once: the result is stored on the next try, and the tool ran once', async () => {
-  const writer = await deployment.pool.connect();
-  deployment.tools.behave(async () => {
-    // Nothing can be appended from here on, so the result's append waits inside Postgres.
-    await writer.query(`select pg_advisory_lock(${APPEND_LOCK})`);
-    return { text: 'paid for' };
-  });
-  const conversationId = await api.conversation(['note']);
-  const { turnId, frames } = await api.begin(conversationId, '[[sim: call note {"save":1}]] [[sim: echo]]');
-  const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
-  await until(async () => (await deployment.pool.query(waiting)).rows.length > 0);
-  const killed = await deployment.pool.query(`select pg_terminate_backend(pid) from (${waiting}) as w`);
-  await writer.query(`select pg_advisory_unlock(${APPEND_LOCK})`);
-  writer.release();
+  // How appends are made to fail is of the Postgres log; eventstoredb.e2e.spec.ts has the same for the other store.
+  const own = await Deployment.open(onPostgres);
+  try {
+    const carrier = await own.start();
+    const client = await own.client(carrier);
+    const writer = await own.pool.connect();
+    own.tools.behave(async () => {
+      // Nothing can be appended from here on, so the result's append waits inside Postgres.
+      await writer.query(`select pg_advisory_lock(${APPEND_LOCK})`);
+      return { text: 'paid for' };
+    });
+    const conversationId = await client.conversation(['note']);
+    const { turnId, frames } = await client.begin(conversationId, '[[sim: call note {"save":1}]] [[sim: echo]]');
+    const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+    await until(async () => (await own.pool.query(waiting)).rows.length > 0);
+    const killed = await own.pool.query(`select pg_terminate_backend(pid) from (${waiting}) as w`);
+    await writer.query(`select pg_advisory_unlock(${APPEND_LOCK})`);
+    writer.release();
 
-  const ending = (await frames.rest()).at(-1);
-  expect(ending).toMatchObject({ event: 'turn.finished', data: { status: 'completed', answer: 'paid for' } });
-  expect(deployment.tools.effectsOf(`${turnId}-1-0`)).toBe(1);
-  expect(killed.rowCount).toBe(1);
-  expect((await eventsOf(process, conversationId)).filter(({ type }) => type === 'ToolExecuted')).toHaveLength(1);
+    const ending = (await frames.rest()).at(-1);
+    expect(ending).toMatchObject({ event: 'turn.finished', data: { status: 'completed', answer: 'paid for' } });
+    expect(own.tools.effectsOf(`${turnId}-1-0`)).toBe(1);
+    expect(killed.rowCount).toBe(1);
+    expect((await eventsOf(carrier, conversationId)).filter(({ type }) => type === 'ToolExecuted')).toHaveLength(1);
+  } finally {
+    await own.close();
+  }
 });
 
 it('T12: one rule pairs every kind of tool block, the provider’s own web search among them', async () => {

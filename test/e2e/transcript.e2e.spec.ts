@@ -15,11 +15,12 @@ let api: Client;
 beforeAll(async () => {
   tools = await ToolServer.start();
   const file = join(folder.path, 'tools.json');
-  process.env['TEST_TRANSCRIPT_JOURNAL'] = journal.path;
+  const secrets = { TEST_TRANSCRIPT_JOURNAL: journal.path };
+  Object.assign(process.env, secrets);
   const env = { JOURNAL: 'env:TEST_TRANSCRIPT_JOURNAL' };
   const desk = { name: 'desk', ...stdioCommand, env, tools: { picture: { effect: 'read' } } };
   writeFileSync(file, JSON.stringify({ ...JSON.parse(toolsFileFor(tools)), mcp: [desk] }));
-  deployment = await Deployment.open({ PALIMPSEST_TOOLS_FILE: file });
+  deployment = await Deployment.open({ PALIMPSEST_TOOLS_FILE: file, ...secrets });
   api = await deployment.client(await deployment.start());
 });
 beforeEach(() => tools.behave());

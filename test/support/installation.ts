@@ -182,9 +182,13 @@ export class Deployment {
     return new PostgresApiKeys(this.pool).create({ tenantName: name }, ['tenant', 'operator']);
   }
 
-  /** A client of a new tenant, at a process; where the deployment is spread and this is its only one, at a second one in turn. */
-  async client(process: Process): Promise<Client> {
+  /**
+   * A client of a new tenant, at a process; where the deployment is spread and this is its only one, at a second one in turn. `alone`: what
+   * the test tells of is kept by each process for itself.
+   */
+  async client(process: Process, which: 'alone' | 'in turn' = 'in turn'): Promise<Client> {
     const { secret } = await this.newTenant();
+    if (which === 'alone') return new Client(process.url, secret);
     if (this.isSpread && this.apis.length === 1) this.second = this.startApi({});
     const second = process === this.apis[0] ? await this.second : undefined;
     return new Client(process.url, secret, second ? [second.url] : []);
@@ -198,7 +202,7 @@ export class Deployment {
   }
 
   private get isSpread(): boolean {
-    return this.settings['EVENTSTORE_URL'] !== undefined;
+    return Boolean(this.settings['EVENTSTORE_URL']);
   }
 
   private environment(settings: Settings): Settings {
