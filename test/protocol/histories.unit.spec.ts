@@ -50,7 +50,7 @@ class Both {
   /** Invariant 2: a node's place, kind and turn never change, and its status moves once. */
   private nodesStay({ nodes }: ActiveConversation): void {
     for (const [id, node] of nodes) {
-      const { toolCallIds: _, headAt: _moves, reason: _why, ...kept } = node;
+      const { toolCallIds: _, headAt: _moves, reason: _why, judged: _verdict, ...kept } = node;
       const before = this.seen.get(id);
       const now = JSON.stringify(kept);
       if (before !== undefined && !before.includes('"pending"')) expect(now).toBe(before);

@@ -44,7 +44,7 @@ const kinds: fc.WeightedArbitrary<Move['kind']>[] = [
   { weight: 3, arbitrary: fc.constantFrom('DecideApproval', 'ExpireApproval', 'TakeOverTurn', 'TakeOverTurn') },
   { weight: 2, arbitrary: fc.constantFrom('CancelTurn', 'CancelTurn', 'FailTurn') },
   { weight: 2, arbitrary: fc.constantFrom('StartCompaction', 'RequestTransform', 'RequestSummary') },
-  { weight: 3, arbitrary: fc.constantFrom('RecordWork', 'RecordWork', 'CloseWork') },
+  { weight: 3, arbitrary: fc.constantFrom('RecordWork', 'RecordWork', 'CloseWork', 'JudgeTransform') },
   { weight: 1, arbitrary: fc.constantFrom('ClearConversation', 'ClearConversation', 'AttachDependent') },
 ];
 const rarely = <T>(arbitrary: fc.Arbitrary<T>) =>
@@ -170,6 +170,11 @@ export function commandOf(state: ActiveConversation, m: Move, n: number | string
     case 'RecordWork': {
       const work = pickOf(worksOf(state), pick);
       return { type: kind, nodeId: work, carrier: pick % 5 ? carrierOfWork(state, work) : token, answer: answerOf(m) };
+    }
+    case 'JudgeTransform': {
+      const transforms = [...state.nodes].filter(([, node]) => node.kind === 'transform').map(([id]) => id);
+      const verdict = yes ? { playbookId: `b${n}` } : { errors: ['It is wrong.'] };
+      return { type: kind, nodeId: pickOf(pick % 5 ? transforms : keysOf(state.nodes), pick), verdict };
     }
     case 'CloseWork': {
       const work = pickOf(worksOf(state), pick);

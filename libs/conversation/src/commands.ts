@@ -190,6 +190,13 @@ export interface RequestTransform extends Keyed, Work {
 export type WorkAnswer =
   Omit<Extract<Answer, { status: 'succeeded' }>, 'toolCalls'> | Exclude<Answer, { status: 'succeeded' }>;
 
+/** The verdict on the draft of a transform that succeeded; equal wherever it is judged. */
+export interface JudgeTransform {
+  readonly type: 'JudgeTransform';
+  readonly nodeId: NodeId;
+  readonly verdict: { readonly playbookId: string } | { readonly errors: readonly string[] };
+}
+
 export interface RecordWork {
   readonly type: 'RecordWork';
   readonly carrier: Carrier;
@@ -263,5 +270,6 @@ export type ConversationCommand =
   | StartCompaction
   | RequestSummary
   | RequestTransform
+  | JudgeTransform
   | RecordWork
   | CloseWork;

@@ -195,6 +195,12 @@ interface Shapes {
   ContextCompacted: { data: { nodeId: NodeId; origin: NodeId }; content: null };
   /** Transcript and head go together: there is no head until the next turn moves it. `epoch`: how many clears there were, with this one. */
   ConversationCleared: { data: { from: NodeId | null; epoch: number }; content: null };
+  /** The verdict on a `transform` node's draft. `playbookId`: what an accepted one becomes, in a stream of its own. */
+  TransformJudged: {
+    data: { nodeId: NodeId } & ({ ok: true; playbookId: string } | { ok: false; playbookId?: never });
+    /** Of a refused draft: sentences by which the next attempt can mend it. */
+    content: { errors: readonly string[] } | null;
+  };
   /** Another conversation is about to grow from this one's nodes. */
   DependentAttached: { data: { conversationId: string }; content: null };
   /** The stream is over. It may be the first event of its stream: then the conversation never was and never will be. */

@@ -64,6 +64,8 @@ export interface NodeProgress {
   readonly status: 'pending' | 'succeeded' | 'failed';
   /** Of a failed node. */
   readonly reason?: FailureReason;
+  /** Of a transform whose draft was judged. */
+  readonly judged?: true;
   readonly toolCallIds: readonly ToolCallId[];
   readonly requestedAt: number;
   /** The revision at which it was most recently made the head; null: it never was. */

@@ -11,7 +11,7 @@ import { recordToolResult } from './record-tool-result';
 import { startConversation } from './start-conversation';
 import { restartTurn, startQueuedTurn, startTurn } from './start-turn';
 import { switchBranch } from './switch-branch';
-import { closeWork, recordWork, requestSummary, requestTransform, startCompaction } from './work';
+import { closeWork, judgeTransform, recordWork, requestSummary, requestTransform, startCompaction } from './work';
 
 /**
  * The rules. Never throws for anything that a caller can ask. A refusal, and an answer without events, are only as fresh as `state`: give
@@ -60,6 +60,8 @@ export function decide(state: ConversationState, command: ConversationCommand): 
       return requestSummary(state, command);
     case 'RequestTransform':
       return requestTransform(state, command);
+    case 'JudgeTransform':
+      return judgeTransform(state, command);
     case 'RecordWork':
       return recordWork(state, command);
     case 'CloseWork':

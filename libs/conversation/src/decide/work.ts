@@ -1,6 +1,7 @@
 import type {
   Answer,
   CloseWork,
+  JudgeTransform,
   RecordWork,
   RequestSummary,
   RequestTransform,
@@ -9,7 +10,7 @@ import type {
 } from '../commands';
 import type { Carrier, CommandKey, EventOf, NodeId, RequestedNode, WorkKind } from '../events';
 import { openCallsOnPath } from '../path';
-import { type Decision, refuse, type Refused } from '../refusal';
+import { alreadySo, type Decision, refuse, type Refused } from '../refusal';
 import { type ActiveConversation, isSource, type NodeRecord } from '../state';
 import { Draft } from './draft';
 import { beforeClear, busy, remembered } from './guards';
@@ -64,6 +65,18 @@ function request(state: ActiveConversation, data: Asked, instruction: string, ke
   for (const toolCallId of openCallsOnPath(state, from)) close(draft, toolCallId, 'interrupted');
   draft.put({ type: 'CallRequested', data, content: { instruction }, ...(key && { key }) });
   return draft.done();
+}
+
+/** Whoever judges, judges the same: a second verdict is already so. */
+export function judgeTransform(state: ActiveConversation, { nodeId, verdict }: JudgeTransform): Decision {
+  const node = state.nodes.get(nodeId);
+  if (node?.kind !== 'transform' || node.status !== 'succeeded') return refuse({ code: 'not_found', what: 'node' });
+  if (node.judged) return alreadySo;
+  const event: EventOf<'TransformJudged'> =
+    'errors' in verdict
+      ? { type: 'TransformJudged', data: { nodeId, ok: false }, content: { errors: verdict.errors } }
+      : { type: 'TransformJudged', data: { nodeId, ok: true, playbookId: verdict.playbookId }, content: null };
+  return { ok: true, events: [event], facts: 1 };
 }
 
 export function recordWork(state: ActiveConversation, { carrier, nodeId, answer }: RecordWork): Decision {

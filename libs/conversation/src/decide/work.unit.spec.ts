@@ -13,6 +13,7 @@ import {
   typesOf,
   work,
 } from '../../testing';
+import type { JudgeTransform } from '../commands';
 import { decide } from './index';
 
 const asked = () => play(conversation(), [ask('t1'), aTurn.answers('t1-1'), ask('t2'), aTurn.answers('t2-1')]).state;
@@ -110,6 +111,30 @@ describe('a call outside a turn', () => {
     expect(appends[2]?.[0]?.data).toMatchObject({ parent: 'p1' });
     expect(refusalOf(asked(), transform('p1', { after: 't1-1' }))).toEqual({ code: 'unknown_parent', parent: 't1-1' });
     expect(refusalOf(conversation(), transform('p1'))).toEqual({ code: 'no_context' });
+  });
+
+  it('a transform is judged once it succeeded, and once', () => {
+    const { state } = play(asked(), [transform('p1')]);
+    const judge = (nodeId: string, verdict: JudgeTransform['verdict']): JudgeTransform => ({ type: 'JudgeTransform', nodeId, verdict }); // prettier-ignore
+    const errors = ['It has no steps.'];
+    expect(refusalOf(state, judge('p1', { errors }))).toEqual({ code: 'not_found', what: 'node' });
+    expect(refusalOf(state, judge('t1-1', { errors }))).toEqual({ code: 'not_found', what: 'node' });
+    const refused = play(state, [work.answers('p1'), judge('p1', { errors }), judge('p1', { playbookId: 'b' })]);
+    const event = { type: 'TransformJudged', data: { nodeId: 'p1', ok: false }, content: { errors } };
+    expect(refused.appends.slice(1)).toEqual([[event], []]);
+    const { appends } = play(refused.state, [transform('p2', { after: 'p1' }), work.answers('p2'), judge('p2', { playbookId: 'b' })]); // prettier-ignore
+    const data = { nodeId: 'p2', ok: true, playbookId: 'b' };
+    expect(appends[2]).toEqual([{ type: 'TransformJudged', data, content: null }]);
+  });
+
+  it('C06: a transform that is requested, fails, is judged and succeeds in the midst of a turn breaks nothing', () => {
+    const judge = { type: 'JudgeTransform', nodeId: 'p1', verdict: { errors: ['x'] } } as const;
+    const { appends, state } = play(asked(), [
+      ...[ask('t3'), transform('p1'), aTurn.answers('t3-1', [{}]), work.answers('p1'), judge],
+      ...[transform('p2', { after: 'p1' }), aTurn.result('t3-1-0'), aTurn.answers('t3-2'), work.fails('p2', 'timeout')],
+    ]);
+    expect(appends[6]?.[1]?.data).toMatchObject({ nodeId: 't3-2', parent: 't3-1' });
+    expect(state).toMatchObject({ head: 't3-2', running: null });
   });
 
   it('runs no tool, whatever its answer asks for', () => {

@@ -23,6 +23,7 @@ export const newest: Readonly<Record<ConversationEventType, number>> = {
   HeadMoved: 1,
   ContextCompacted: 1,
   ConversationCleared: 1,
+  TransformJudged: 1,
   DependentAttached: 1,
   ConversationDeleted: 1,
   KeyDestroyed: 1,
