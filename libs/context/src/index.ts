@@ -1,6 +1,7 @@
 export * from './items';
 export * from './manifest';
 export * from './pointer';
+export * from './prefix';
 export * from './segment';
 export * from './path-fold';
 export * from './tokens';

@@ -50,6 +50,38 @@ export interface Usage {
   readonly outputTokens: number;
 }
 
+/** Before its call. Counted or estimated; `estimated` is corrected by what the calls before it on the path really took. */
+export interface RequestTokens {
+  readonly counted: number;
+  readonly estimated: number;
+}
+
+/**
+ * Why a request does not begin with all of the request before it on its path: the question was edited, or asked again, where the path began; the
+ * conversation was cleared; another provider, model or version of the assistant; a compaction, or its expansion; a call of another kind; a
+ * summary; a fold; the last turn's question, which lost its state block. `unexplained` never happens where the rules are right.
+ */
+export type PrefixBreak =
+  | 'edit'
+  | 'clear'
+  | 'provider'
+  | 'model'
+  | 'assistant'
+  | 'compaction'
+  | 'other_call'
+  | 'summary'
+  | 'fold'
+  | 'state'
+  | 'unexplained';
+
+/** What a request has in common with the one before it on its path, from its first byte on. */
+export interface RequestPrefix {
+  readonly segments: number;
+  readonly bytes: number;
+  /** `nodeId`: whose text changed, or, where all did, whose request this is. */
+  readonly brokenBy?: { readonly event: PrefixBreak; readonly nodeId: NodeId };
+}
+
 /** A tool call as `CallSucceeded` lists it in the clear. Its name is the model's own words where `invalid` is set, so it is left out there. */
 export interface ToolCallListing {
   readonly toolCallId: ToolCallId;
@@ -144,6 +176,8 @@ interface Shapes {
       /** Bytes of the request body. */
       length: number;
       exact: boolean;
+      tokens?: RequestTokens;
+      prefix?: RequestPrefix;
     };
     /**
      * The manifest and the new segments, spans, SHA-256, URL, headers: `libs/context` names the shape; outside a turn the `Instruction` too.
