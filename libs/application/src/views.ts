@@ -1,4 +1,4 @@
-import type { Usage } from '@palimpsest/conversation';
+import type { PrefixBreak, Usage } from '@palimpsest/conversation';
 
 /** The shapes of DESIGN section 8. Revisions and positions are bigint here and decimal strings in JSON. */
 
@@ -133,9 +133,67 @@ export interface TranscriptView {
   readonly bubbles: readonly BubbleView[];
 }
 
-export interface UsageView {
-  readonly total: Usage;
-  readonly nodes: readonly { readonly nodeId: string; readonly usage: Usage }[];
+/** By the prices of the registry as it is now. */
+export interface CostView {
+  /** ISO 4217. */
+  readonly currency: string;
+  readonly amount: number;
+}
+
+/** What several calls took together. A call that failed reports no tokens, so its tokens are in none of these sums. */
+export interface UsageSum {
+  readonly usage: Usage;
+  readonly calls: number;
+  readonly failedCalls: number;
+  /** On the wire, those that ended a failed call included. */
+  readonly failedAttempts: number;
+  /** By currency. */
+  readonly cost: readonly CostView[];
+  /** Answered, by a model of which no price is known. */
+  readonly unpricedCalls: number;
+}
+
+export interface TurnUsageView extends UsageSum {
+  readonly turnId: string;
+}
+
+export interface CallUsageView {
+  readonly nodeId: string;
+  /** Null outside a turn. */
+  readonly turnId: string | null;
+  readonly kind: string;
+  readonly status: string;
+  readonly provider: string;
+  readonly model: string;
+  /** As the provider reported it; null until it answers. */
+  readonly usage: Usage | null;
+  /** Of the input, before the call. */
+  readonly estimatedTokens: number | null;
+  /** Of the conversation, up to and with this call. */
+  readonly cumulative: Usage;
+  readonly cache: {
+    /** Of the whole request, and of what it shares with the request before it on its path. */
+    readonly bytes: number;
+    readonly prefixBytes: number;
+    /** Where it does not begin with all of that one: why, and in which node's text. */
+    readonly brokenBy?: { readonly event: PrefixBreak; readonly nodeId: string };
+    /** Input that the provider should have had, by the shared bytes and the cache rules of the model. */
+    readonly predictedTokens: number;
+    /** Input that it billed as cached. */
+    readonly billedTokens: number | null;
+  };
+  /** Before the attempt that ended the call. */
+  readonly failedAttempts: number;
+  /** Null where it is not known: no answer, or a model without a price. */
+  readonly cost: CostView | null;
+}
+
+/** Of every call of a conversation, on every branch, in the order in which they were made. */
+export interface UsageView extends Page<CallUsageView> {
+  /** Of all calls. */
+  readonly total: UsageSum;
+  /** Those that made calls on this page, each with all of its calls. */
+  readonly turns: readonly TurnUsageView[];
 }
 
 export interface Page<T> {

@@ -28,6 +28,7 @@ export interface NodeRecord {
   readonly turnId: TurnId | null;
   readonly kind: NodeKind;
   readonly provider: string;
+  readonly model: string;
   readonly status: 'pending' | 'succeeded' | 'failed';
   /** The first of its turn: it sends the question. */
   readonly first: boolean;
@@ -113,8 +114,8 @@ export class PathFold {
         const request = event.content as StoredRequest & Partial<Instruction>;
         this.characters += JSON.stringify(request).length;
         const made = { ...nodeAsRequested(event.data, request.instruction, place), request, ...(stream && { stream }) };
-        const { provider } = event.data;
-        this.nodes.set(made.nodeId, { ...made, provider, status: 'pending', calls: [], received: null });
+        const { provider, model } = event.data;
+        this.nodes.set(made.nodeId, { ...made, provider, model, status: 'pending', calls: [], received: null });
         return;
       }
       case 'CallSucceeded': {

@@ -43,7 +43,7 @@ class History {
     for (let round = 1; round <= rounds; round += 1) {
       const nodeId = `${turnId}-${round}`;
       const question = round === 1 ? this.say(`question ${turnId}`) : null;
-      const pending = node(nodeId, { turnId, provider: this.settings.provider, results, question });
+      const pending = node(nodeId, { provider: this.settings.provider, results, question });
       const now = this.request([...this.path, pending]);
       const parent = this.path.at(-1);
       check(now, parent ? (this.made.get(parent.nodeId) as Made) : null);

@@ -6,6 +6,7 @@ import {
   type PlacedSegment,
   type PathNode,
   planManifest,
+  prefixOf,
   type RenderedRequest,
   storeSegment,
   type StoredRequest,
@@ -24,6 +25,7 @@ import { isExact, type ModelProvider } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
 import { foldToFit } from './folding';
 import type { Paths } from './paths';
+import { beginning, requestBefore } from './request-before';
 import { RequestTooLarge } from './request-too-large';
 
 /** The bytes of a request, kept from its assembly to its call. */
@@ -97,7 +99,14 @@ export class Assembly {
     const at = revision + 1n + BigInt(before.length);
     const nodeAt = (requestedAt: bigint): NodeRecord => ({
       ...nodeAsRequested(place, draft.content?.instruction, { revision: Number(requestedAt) }),
-      ...{ provider: model.provider, status: 'pending', calls: [], received: null, request: NOTHING },
+      ...{
+        provider: model.provider,
+        model: model.name,
+        status: 'pending',
+        calls: [],
+        received: null,
+        request: NOTHING,
+      },
     });
     const render = (nodes: readonly PathNode[]) =>
       provider.render({ ...assistant, assistant: assistant.definition, path: nodes });
@@ -107,6 +116,13 @@ export class Assembly {
     const placed = this.paths.placed(held, path);
     const base = placed && { nodeId: from ?? '', placed };
     const plan = planManifest(nodeId, rendered, base, this.paths.milestone(path));
+    const { head, messages, tail } = rendered;
+    const traits = { nodeId, kind: place.kind, provider: model.provider, model: model.name };
+    const prefix = prefixOf(
+      { ...traits, segments: [head, ...messages, tail] },
+      requestBefore(path.at(-1), placed),
+      path.length > 0 ? { folds: folds.length > 0 } : beginning(place, state),
+    );
     const content: StoredRequest & Partial<Instruction> = {
       ...draft.content,
       manifest: plan.manifest,
@@ -123,6 +139,7 @@ export class Assembly {
       model: model.name,
       length: body.bytes.length,
       exact: isExact(model.params),
+      prefix,
     };
     return { event: { ...draft, data, content }, folds, body, placed: plan.placed };
   }

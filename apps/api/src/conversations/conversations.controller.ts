@@ -38,7 +38,7 @@ import { preferred } from '../http/accept';
 import { existing, idOf } from '../http/ids';
 import { AtLeastQuery, atLeast } from '../http/at-least';
 import { bigintOf, given } from '../http/json';
-import { ApiIdempotencyKey, ApiMinRevision, ApiPage, ApiProblems, whileWriting } from '../http/openapi';
+import { ApiIdempotencyKey, ApiMinRevision, ApiPage, ApiPart, ApiProblems, whileWriting } from '../http/openapi';
 import { valueOf } from '../http/problem';
 import { CurrentCaller, CurrentIdempotency } from '../http/request';
 import { bodyOf, noBody, queryOf } from '../http/validate';
@@ -46,7 +46,6 @@ import {
   ClearedBody,
   ConversationBody,
   ConversationPageBody,
-  ConversationUsageBody,
   DeletedBody,
   DeleteQuery,
   HeadBody,
@@ -58,6 +57,7 @@ import {
   TranscriptQuery,
   TreeBody,
 } from './conversations.dto';
+import { ConversationUsageBody, UsageQuery } from './conversation-usage.dto';
 
 const typeOf = { json: 'application/json', markdown: 'text/markdown' } as const;
 
@@ -155,16 +155,18 @@ export class ConversationsController {
   }
 
   @Get(':id/usage')
-  @ApiOperation({ summary: 'Tokens, in all and by node' })
+  @ApiOperation({ summary: 'Tokens, cached share and cost: in all, by turn, and by call, oldest first' })
+  @ApiPart()
   @ApiMinRevision()
   @ApiOkResponse({ type: ConversationUsageBody })
   @ApiProblems('not_found', 'behind', 'sealed')
   async getUsage(
     @CurrentCaller() caller: Caller,
     @Param('id', idOf('conversation')) id: string,
-    @Query(queryOf(AtLeastQuery)) query: AtLeastQuery,
+    @Query(queryOf(UsageQuery)) { limit = '50', cursor, ...query }: UsageQuery,
   ): Promise<UsageView> {
-    return valueOf(await this.queries.execute(new GetUsage(caller, id, atLeast(query))));
+    const page = { limit: Number(limit), ...given({ cursor }) };
+    return valueOf(await this.queries.execute(new GetUsage(caller, id, page, atLeast(query))));
   }
 
   @Post(':id/clear')

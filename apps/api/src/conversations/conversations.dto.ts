@@ -10,7 +10,6 @@ import type {
   TranscriptView,
   TreeNodeView,
   TreeView,
-  UsageView,
 } from '@palimpsest/application';
 import { IsIn, IsInt, Matches, Max, Min } from 'class-validator';
 import { AtLeastQuery } from '../http/at-least';
@@ -191,14 +190,4 @@ export class BubbleBody implements Json<BubbleView> {
 export class TranscriptBody implements Json<TranscriptView> {
   @ApiId({ nullable: true }) readonly head!: string | null;
   @ApiProperty({ type: [BubbleBody] }) readonly bubbles!: BubbleBody[];
-}
-
-export class NodeUsageBody implements Json<UsageView['nodes'][number]> {
-  @ApiId() readonly nodeId!: string;
-  @ApiProperty({ type: UsageBody }) readonly usage!: UsageBody;
-}
-
-export class ConversationUsageBody implements Json<UsageView> {
-  @ApiProperty({ type: UsageBody }) readonly total!: UsageBody;
-  @ApiProperty({ type: [NodeUsageBody] }) readonly nodes!: NodeUsageBody[];
 }

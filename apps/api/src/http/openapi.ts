@@ -72,7 +72,8 @@ export const ApiMinRevision = (): MethodDecorator =>
     schema: { type: 'string', pattern: '^\\d{1,18}$' },
   });
 
-export const ApiPage = (): MethodDecorator =>
+/** `limit` and `cursor`. */
+export const ApiPart = (): MethodDecorator =>
   applyDecorators(
     ApiQuery({ name: 'limit', required: false, schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 } }),
     ApiQuery({
@@ -81,6 +82,11 @@ export const ApiPage = (): MethodDecorator =>
       schema: { type: 'string' },
       description: '`next` of the page before',
     }),
+  );
+
+export const ApiPage = (): MethodDecorator =>
+  applyDecorators(
+    ApiPart(),
     ApiQuery({
       name: 'minPosition',
       required: false,

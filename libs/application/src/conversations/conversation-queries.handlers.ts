@@ -8,6 +8,7 @@ import { GetConversation, GetTranscript, GetTree, GetUsage, ListConversations } 
 import { nodesSeenFrom } from './nodes-seen';
 import { transcriptOf } from './transcript';
 import { treeNodeView } from './tree-node-view';
+import { usageView } from './usage';
 
 function conversationView(row: ConversationRow): ConversationView {
   return {
@@ -101,19 +102,13 @@ export class GetTranscriptHandler implements IQueryHandler<GetTranscript> {
 export class GetUsageHandler implements IQueryHandler<GetUsage> {
   constructor(private readonly system: System) {}
 
-  async execute({ caller, conversationId, atLeast }: GetUsage): Promise<Answer<UsageView>> {
+  async execute({ caller, conversationId, page, atLeast }: GetUsage): Promise<Answer<UsageView>> {
+    const start = pageStart(page.cursor);
+    if (!start) return refused('validation_failed', 'The cursor is not one that a list gave.');
     return ownConversation(this.system, caller, conversationId, ({ conversationId: id }) =>
       upTo(this.system, id, atLeast.minRevision, async () => {
-        const views = (await this.system.tree.nodes(id)).map(treeNodeView);
-        const nodes = views.flatMap(({ id: nodeId, usage }) => (usage ? [{ nodeId, usage }] : []));
-        const sum = (of: 'inputTokens' | 'cachedInputTokens' | 'outputTokens') =>
-          nodes.reduce((total, { usage }) => total + usage[of], 0);
-        const total = {
-          inputTokens: sum('inputTokens'),
-          cachedInputTokens: sum('cachedInputTokens'),
-          outputTokens: sum('outputTokens'),
-        };
-        return answer({ total, nodes });
+        const { tree, models } = this.system;
+        return answer(usageView(await tree.usage(id), models, { limit: page.limit, after: Number(start.after ?? 0n) }));
       }),
     );
   }

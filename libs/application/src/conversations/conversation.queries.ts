@@ -49,10 +49,12 @@ export class GetTranscript extends Query<Answer<TranscriptView>> {
   }
 }
 
+/** What the calls of a conversation took, oldest first. */
 export class GetUsage extends Query<Answer<UsageView>> {
   constructor(
     readonly caller: Caller,
     readonly conversationId: string,
+    readonly page: { readonly limit: number; readonly cursor?: string },
     readonly atLeast: AtLeast = {},
   ) {
     super();

@@ -1,9 +1,8 @@
 import type { ConversationEvent, FailureReason, ToolCallId, TurnId, Usage } from '@palimpsest/conversation';
 import { itemsOfResponse, textOfItems } from '@palimpsest/providers';
 import type { ConversationRecord } from '@palimpsest/read-models';
+import { addUsage, noUsage } from '../conversations/add-usage';
 import type { TurnStatus, TurnView } from '../views';
-
-const nothing: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
 
 /** A turn, folded from its conversation's events from its start on. What comes after it first ended or waited is not looked at. */
 export class TurnFold {
@@ -13,7 +12,7 @@ export class TurnFold {
   private error: TurnView['error'];
   private readonly nodes: string[] = [];
   private succeeded = 0;
-  private usage: Usage = nothing;
+  private usage: Usage = noUsage;
   private calls = new Map<ToolCallId, 'open' | 'awaiting' | 'started' | 'done'>();
   private head: string | null | undefined;
   private headIsDue = false;
@@ -125,12 +124,7 @@ export class TurnFold {
   }
 
   private received({ data, content, revision }: Extract<ConversationRecord, { type: 'CallSucceeded' }>): void {
-    const { inputTokens, cachedInputTokens, outputTokens } = data.usage;
-    this.usage = {
-      inputTokens: this.usage.inputTokens + inputTokens,
-      cachedInputTokens: this.usage.cachedInputTokens + cachedInputTokens,
-      outputTokens: this.usage.outputTokens + outputTokens,
-    };
+    this.usage = addUsage(this.usage, data.usage);
     this.succeeded += 1;
     this.stopReason = data.stopReason;
     for (const { toolCallId } of data.toolCalls) this.calls.set(toolCallId, 'open');

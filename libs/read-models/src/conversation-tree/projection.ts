@@ -1,7 +1,7 @@
 import type { StoredEvent } from '@palimpsest/event-store';
 import type { Projection, Tables } from '../projection';
 import { type Row, type Rows, TreeChanges } from './rows';
-import { conversationTreeSchema, foldsSchema, transcriptSchema } from './schema';
+import { conversationTreeSchema, foldsSchema, transcriptSchema, usageSchema } from './schema';
 
 interface Table {
   readonly name: string;
@@ -76,6 +76,20 @@ const folds: Table = {
   columns: { fold_id: 'text', conversation_id: 'uuid', node_id: 'text', revision: 'bigint' },
 };
 
+const usage: Table = {
+  name: 'read.usage_v1',
+  key: 'node_id',
+  columns: {
+    ...{ node_id: 'text', conversation_id: 'uuid', requested_at: 'timestamptz', estimated_tokens: 'bigint' },
+    ...{ prefix_bytes: 'bigint', broken_by: 'text', broken_in: 'text', cache_write_tokens: 'bigint' },
+  },
+};
+const failedAttempts: Table = {
+  name: 'read.failed_attempts_v1',
+  key: 'attempt_id',
+  columns: { attempt_id: 'text', conversation_id: 'uuid', node_id: 'text' },
+};
+
 /** A row may be written twice (a queued turn that starts), so an insert overwrites. */
 async function insert(transaction: Tables, table: Table, rows: readonly Row[]): Promise<void> {
   if (!rows.length) return;
@@ -116,7 +130,7 @@ async function remove(transaction: Tables, deleted: ReadonlySet<string>): Promis
     `delete from ${calls.name} c using ${nodes.name} n where n.node_id = c.node_id and n.conversation_id = any($1::uuid[])`,
     [ids],
   );
-  for (const { name } of [nodes, turns, clears, folds, conversations])
+  for (const { name } of [nodes, usage, failedAttempts, turns, clears, folds, conversations])
     await transaction.query(`delete from ${name} where conversation_id = any($1::uuid[])`, [ids]);
 }
 
@@ -130,7 +144,7 @@ export const conversationTree: Projection = {
   version: 1,
   filter: { streamPrefixes: ['conversation-'] },
   endings: ['ConversationDeleted'],
-  tables: conversationTreeSchema + transcriptSchema + foldsSchema,
+  tables: conversationTreeSchema + transcriptSchema + foldsSchema + usageSchema,
   async apply(events: readonly StoredEvent[], transaction: Tables): Promise<void> {
     const changes = new TreeChanges();
     for (const event of events) changes.put(event);
@@ -140,6 +154,8 @@ export const conversationTree: Projection = {
     await write(transaction, calls, changes.calls);
     await write(transaction, clears, changes.clears);
     await write(transaction, folds, changes.folds);
+    await write(transaction, usage, changes.usage);
+    await write(transaction, failedAttempts, changes.failedAttempts);
     await remove(transaction, changes.deleted);
   },
 };

@@ -42,6 +42,30 @@ export interface NodeRow {
   readonly epoch: number;
 }
 
+/** What one call took, and what its request has in common with the one before it on its path. */
+export interface UsageRow {
+  readonly node_id: string;
+  readonly turn_id: string | null;
+  readonly kind: string;
+  readonly status: NodeRow['status'];
+  readonly provider: string;
+  readonly model: string;
+  readonly length: bigint;
+  readonly requested_at: Date;
+  readonly estimated_tokens: bigint | null;
+  readonly input_tokens: bigint | null;
+  readonly cached_input_tokens: bigint | null;
+  readonly cache_write_tokens: bigint | null;
+  readonly output_tokens: bigint | null;
+  readonly prefix_bytes: bigint | null;
+  readonly broken_by: string | null;
+  readonly broken_in: string | null;
+  /** Attempts on the wire that failed and were followed by another. */
+  readonly failed_attempts: number;
+  /** Of the node before on its path. */
+  readonly before_requested_at: Date | null;
+}
+
 export interface TurnRow {
   readonly turn_id: string;
   readonly conversation_id: string;
@@ -143,6 +167,22 @@ export class ConversationTree {
       [nodeId],
     );
     return rows[0];
+  }
+
+  /** Every call of a conversation, in the order in which they were made. */
+  async usage(conversationId: string): Promise<readonly UsageRow[]> {
+    const { rows } = await this.tables.query<UsageRow>(
+      `select n.node_id, n.turn_id, n.kind, n.status, n.provider, n.model, n.length, n.input_tokens, n.cached_input_tokens, n.output_tokens,
+         u.requested_at, u.estimated_tokens, u.cache_write_tokens, u.prefix_bytes, u.broken_by, u.broken_in,
+         coalesce(a.failed, 0)::int as failed_attempts, b.requested_at as before_requested_at
+       from read.nodes_v1 n join read.usage_v1 u on u.node_id = n.node_id
+       left join read.usage_v1 b on b.node_id = coalesce(n.parent, n.origin)
+       left join (select node_id, count(*) as failed from read.failed_attempts_v1 where conversation_id = $1::uuid group by node_id) a
+         on a.node_id = n.node_id
+       where n.conversation_id = $1::uuid order by n.requested_revision`,
+      [conversationId],
+    );
+    return rows;
   }
 
   async turn(turnId: string): Promise<TurnRow | undefined> {

@@ -9,6 +9,8 @@ export class TreeChanges {
   readonly calls = new Rows();
   readonly clears = new Rows();
   readonly folds = new Rows();
+  readonly usage = new Rows();
+  readonly failedAttempts = new Rows();
   /** Conversations that are over: nothing of them stays, whatever of it this batch or an earlier one wrote. */
   readonly deleted = new Set<string>();
 
@@ -34,7 +36,28 @@ export class TreeChanges {
       return;
     }
     this.conversations.patch(conversationId, { revision, position });
+    this.putUsage(conversationId, event);
     this.putTurn(conversationId, revision, event as unknown as ConversationEvent);
+  }
+
+  private putUsage(conversation_id: string, { metadata, revision, ...stored }: StoredEvent): void {
+    const event = stored as unknown as ConversationEvent;
+    if (event.type === 'CallRequested') {
+      const { nodeId: node_id, tokens, prefix } = event.data;
+      this.usage.insert(node_id, {
+        ...{ node_id, conversation_id, requested_at: metadata.occurredAt },
+        estimated_tokens: tokens?.estimated ?? null,
+        prefix_bytes: prefix?.bytes ?? null,
+        ...{ broken_by: prefix?.brokenBy?.event ?? null, broken_in: prefix?.brokenBy?.nodeId ?? null },
+      });
+    } else if (event.type === 'CallSucceeded') {
+      const { nodeId, usage } = event.data;
+      if (usage.cacheWriteTokens !== undefined)
+        this.usage.patch(nodeId, { cache_write_tokens: usage.cacheWriteTokens });
+    } else if (event.type === 'CallAttemptFailed') {
+      const attempt_id = `${event.data.nodeId}@${revision}`;
+      this.failedAttempts.insert(attempt_id, { attempt_id, conversation_id, node_id: event.data.nodeId });
+    }
   }
 
   private putTurn(conversation_id: string, revision: string, event: ConversationEvent): void {

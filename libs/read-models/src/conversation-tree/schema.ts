@@ -84,3 +84,24 @@ create table if not exists read.folds_v1 (
 );
 create index if not exists folds_v1_by_node on read.folds_v1 (node_id);
 `;
+
+/** What calls took, beside the nodes that made them; and each attempt that failed before the one that ended its call. */
+export const usageSchema = `
+create table if not exists read.usage_v1 (
+  node_id text primary key,
+  conversation_id uuid not null,
+  requested_at timestamptz not null,
+  estimated_tokens bigint,
+  prefix_bytes bigint,
+  broken_by text,
+  broken_in text,
+  cache_write_tokens bigint
+);
+create index if not exists usage_v1_by_conversation on read.usage_v1 (conversation_id);
+create table if not exists read.failed_attempts_v1 (
+  attempt_id text primary key,
+  conversation_id uuid not null,
+  node_id text not null
+);
+create index if not exists failed_attempts_v1_by_conversation on read.failed_attempts_v1 (conversation_id);
+`;

@@ -1,0 +1,19 @@
+import type { NodeRecord, PlacedSegment, RequestTraits, Since } from '@palimpsest/context';
+import type { ActiveConversation, RequestedNode } from '@palimpsest/conversation';
+
+/** The request of the node before on a path, as the next one is compared with it; null where it is the first. */
+export function requestBefore(
+  node: NodeRecord | undefined,
+  placed: readonly PlacedSegment[] | null,
+): RequestTraits | null {
+  if (!node || !placed) return null;
+  const { nodeId, kind, provider, model } = node;
+  return { nodeId, kind, provider, model, segments: placed.map(({ segment }) => segment) };
+}
+
+/** What made a request the first of its path. */
+export function beginning(place: RequestedNode, { turns, epoch }: ActiveConversation): Since {
+  const kind = place.kind === 'turn' ? turns.get(place.turnId)?.start?.kind : undefined;
+  if (kind === 'edit' || kind === 'regenerate') return { begins: 'edit' };
+  return epoch > 0 ? { begins: 'clear' } : {};
+}
