@@ -15,10 +15,12 @@ export interface Log {
 /** The log of this installation: the EventStoreDB of EVENTSTORE_URL, else Postgres. */
 export async function openLog(config: Config, pool: Pool, log: Logger): Promise<Log> {
   const { eventStoreUrl: url, eventStoreNamespace: namespace } = config;
+  const { logTryTimeoutMs: tryTimeoutMs, logAppendTimeoutMs: appendTimeoutMs } = config.limits;
+  const limits = { tryTimeoutMs, appendTimeoutMs };
   await keepToOneLog(pool, url === undefined ? { kind: 'postgres' } : { kind: 'eventstoredb', namespace });
   if (url === undefined)
-    return { store: new PostgresEventStore(pool), where: 'Postgres', untilReachable: async () => true };
-  const store = new EventStoreDbEventStore({ url, log });
+    return { store: new PostgresEventStore(pool, limits), where: 'Postgres', untilReachable: async () => true };
+  const store = new EventStoreDbEventStore({ url, log, limits });
   return {
     store: namespace === undefined ? store : new NamespacedEventStore(store, namespace),
     where: 'the EventStoreDB of EVENTSTORE_URL',

@@ -50,6 +50,10 @@ export const limits = {
   anchorIntervalMs: [minute, 100, day],
   /** What running turns get on SIGTERM. */
   shutdownGraceMs: [30 * second, 0, 10 * minute],
+  /** How long one try of an append, or a read, waits for a log that says nothing; then it is tried again. */
+  logTryTimeoutMs: [5 * second, 100, minute],
+  /** How long an append without an answer is tried before its outcome counts as unknown: 503 outcome_unknown. */
+  logAppendTimeoutMs: [15 * second, 200, 10 * minute],
   /** Connections to Postgres of one process. */
   maxDatabaseConnections: [20, 4, 500],
 } as const satisfies Record<string, readonly [standard: number, lowest: number, highest: number]>;
