@@ -49,6 +49,11 @@ export class AskedTurn {
     return this.turn?.turnId ?? (this.told[0]?.data['turnId'] as string | undefined);
   }
 
+  /** What its cancel was answered with: the status of the turn. */
+  get cancelAnswered(): string | undefined {
+    return this.cancelled?.status;
+  }
+
   /** Whether the client was told anything at all: then the turn must be there for good. */
   get acknowledged(): boolean {
     return this.told.length > 0 || this.answered !== undefined;

@@ -6,9 +6,17 @@ import { createInterface } from 'node:readline';
 
 const root = join(__dirname, '..', '..');
 const hook = join(root, 'test', 'support', 'ts.cjs');
-const main = join(root, 'apps', 'api', 'src', 'main.ts');
+const mainOf = (program: 'api' | 'projector') => join(root, 'apps', program, 'src', 'main.ts');
 
-export const sources = { root, hook, main };
+export const sources = { root, hook, main: mainOf('api') };
+
+/** A program from the sources. */
+export const commandOf = (program: 'api' | 'projector'): readonly string[] => [
+  process.execPath,
+  '-r',
+  hook,
+  mainOf(program),
+];
 
 /** How a process ended: its exit code, or the signal that ended it. */
 export type End = number | NodeJS.Signals;
@@ -39,10 +47,7 @@ export class InstallationProcess {
   private urlFound: string | undefined;
   private readonly serving: Promise<string | undefined>;
 
-  constructor(
-    env: Readonly<Record<string, string>>,
-    command: readonly string[] = [process.execPath, '-r', hook, main],
-  ) {
+  constructor(env: Readonly<Record<string, string>>, command: readonly string[] = commandOf('api')) {
     const [program = '', ...args] = command;
     this.child = spawn(program, args, {
       cwd: root,
@@ -62,7 +67,7 @@ export class InstallationProcess {
       createInterface({ input: this.child.stdout }).on('line', (line) => {
         this.said.push(line);
         this.urlFound ??= /serves at (\S+)/.exec(line)?.[1];
-        if (line.trim() === 'Stop        Ctrl-C') resolve(this.urlFound);
+        if (line.trim() === 'Stop        Ctrl-C' || line.startsWith('The projector serves')) resolve(this.urlFound);
       });
     });
   }
@@ -71,7 +76,7 @@ export class InstallationProcess {
     return this.child.pid ?? 0;
   }
 
-  /** Resolves as soon as the banner is out. Rejects with what the process said where it ended instead. */
+  /** Resolves as soon as the banner is out, or the projector's line. Rejects with what the process said where it ended instead. */
   async ready(): Promise<string> {
     const url = await this.serving;
     if (url === undefined)

@@ -69,7 +69,7 @@ export async function openSite(env: Readonly<Record<string, string>> = {}): Prom
   };
 }
 
-async function createDatabases(adminUrl: string, ...names: readonly string[]): Promise<void> {
+export async function createDatabases(adminUrl: string, ...names: readonly string[]): Promise<void> {
   const session = new Session({ connectionString: adminUrl });
   await session.connect();
   try {

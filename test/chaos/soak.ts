@@ -1,11 +1,15 @@
 /**
- * `npm run test:soak`: turns of all kinds, kills at random instants, and the protocol's checker in full. Each part is left out by its 0:
- *   --turns 10000 --conversations 100 --kills 200 --protocol 1 --seed N
+ * `npm run test:soak`: turns of all kinds, kills at random instants, rounds of faults and flipped bits on both stores, and the protocol's
+ * checker in full. Each part is left out by its 0:
+ *   --turns 10000 --conversations 100 --kills 200 --faults 1000 --flips 1000 --protocol 1 --seed N
  * What went wrong is run again by the seed that the first line names.
  */
 import { parseArgs } from 'node:util';
 import { runAll } from '../protocol/run';
 import { runCrashes } from './crashes';
+import { runFaultRounds } from './fault-rounds';
+import type { StoreKind } from './fault-site';
+import { runFlips } from './flips';
 import { randomSeed } from './luck';
 import { Progress } from './progress';
 import { runTurns } from './soak-turns';
@@ -15,6 +19,8 @@ const given = parseArgs({
     turns: { type: 'string', default: '10000' },
     conversations: { type: 'string', default: '100' },
     kills: { type: 'string', default: '200' },
+    faults: { type: 'string', default: '1000' },
+    flips: { type: 'string', default: '1000' },
     protocol: { type: 'string', default: '1' },
     seed: { type: 'string', default: String(randomSeed()) },
   },
@@ -51,6 +57,26 @@ async function killsPart(kills: number, seed: number): Promise<Part> {
   return { summary: `${report.kills} kills (${found.join(', ')}): ${what}`, faults };
 }
 
+async function faultsPart(store: StoreKind, rounds: number, seed: number): Promise<Part> {
+  const bar = new Progress(`rounds of faults, log in ${store}`, rounds);
+  const report = await runFaultRounds({ store, rounds, seed, onRound: (n, note) => bar.at(n, note) });
+  bar.end();
+  const { turns, events, takeovers, effects, befell, seconds, faults } = report;
+  const what = Object.entries(befell).map(([kind, count]) => `${count} ${kind}`);
+  const came = `${turns} turns, ${events} events, ${takeovers} takeovers, ${effects} effects`;
+  return {
+    summary: `${report.rounds} rounds of faults in ${store} in ${seconds} s (${what.join(', ')}): ${came}`,
+    faults,
+  };
+}
+
+async function flipsPart(store: StoreKind, places: number, seed: number): Promise<Part> {
+  const bar = new Progress(`flipped bits in ${store}`, places);
+  const faults = await runFlips({ store, places, seed, onFlip: (n) => bar.at(n) });
+  bar.end();
+  return { summary: `${places} flipped bits in ${store}`, faults };
+}
+
 async function protocolPart(): Promise<Part> {
   const { ok, lines } = await runAll({ onLine: (line) => process.stdout.write(`  ${line}\n`) });
   const faults = ok ? [] : lines.filter((line) => /VIOLATED|NOT CAUGHT/.test(line));
@@ -58,13 +84,22 @@ async function protocolPart(): Promise<Part> {
 }
 
 async function main(): Promise<boolean> {
-  const [turns, conversations, kills, protocol, seed] = (
-    ['turns', 'conversations', 'kills', 'protocol', 'seed'] as const
-  ).map(whole) as [number, number, number, number, number];
+  const [turns, conversations, kills, rounds] = [
+    whole('turns'),
+    whole('conversations'),
+    whole('kills'),
+    whole('faults'),
+  ];
+  const [flips, protocol, seed] = [whole('flips'), whole('protocol'), whole('seed')];
   process.stdout.write(`seed ${seed}\n`);
   const parts: Part[] = [];
   if (turns) parts.push(await turnsPart(turns, conversations, seed));
   if (kills) parts.push(await killsPart(kills, seed));
+  // A fifth of the rounds with the log in Postgres: fewer kinds of faults make sense there.
+  const onPostgres = Math.floor(rounds / 5);
+  if (rounds) parts.push(await faultsPart('eventstoredb', rounds - onPostgres, seed));
+  if (onPostgres) parts.push(await faultsPart('postgres', onPostgres, seed + rounds - onPostgres));
+  for (const store of ['eventstoredb', 'postgres'] as const) if (flips) parts.push(await flipsPart(store, flips, seed));
   if (protocol) parts.push(await protocolPart());
   const faults = parts.flatMap((part) => part.faults);
   for (const fault of faults) process.stdout.write(`does not hold: ${fault}\n`);

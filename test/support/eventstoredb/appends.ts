@@ -8,6 +8,7 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Any } from 'google-protobuf/google/protobuf/any_pb';
 import { Empty } from 'google-protobuf/google/protobuf/empty_pb';
 import { type Appended, type EventLog, type Expected, MAX_APPEND_SIZE, type Proposed } from './event-log';
@@ -15,7 +16,7 @@ import { type Faults } from './faults';
 import { deadlineExceeded, maxAppendSizeExceeded, notLeader, streamDeleted, unavailable, unknown } from './refusals';
 
 /** What an append comes to: an answer of the log, a refusal, or nothing that anybody is told. */
-type Answer = Appended | ServiceError | 'silence';
+type Answer = (Appended & { readonly twice?: boolean }) | ServiceError | 'silence';
 
 /** Appends as both calls of the protocol make them. */
 export class Appends {
@@ -71,7 +72,11 @@ export class Appends {
       void this.decide(stream, expectedOf(options), events, requiresLeader).then((result) => {
         if (result === 'silence' || call.cancelled) return;
         if (result instanceof Error && result.code !== status.DEADLINE_EXCEEDED) call.emit('error', result);
-        else call.write(batchAnswer(request.getCorrelationId(), stream, result, expectedOf(options)));
+        else {
+          const answer = batchAnswer(request.getCorrelationId(), stream, result, expectedOf(options));
+          call.write(answer);
+          if ('twice' in result) call.write(answer);
+        }
       });
     });
   }
@@ -105,6 +110,13 @@ export class Appends {
       case 'commit_late':
         setTimeout(commit, lateMs);
         return 'silence';
+      case 'answer_late': {
+        const result = commit();
+        await sleep(lateMs);
+        return result;
+      }
+      case 'answer_twice':
+        return { ...commit(), twice: true };
       case 'deadline':
         commit();
         return deadlineExceeded();

@@ -3,6 +3,7 @@
  * - `drop_before_commit`, `drop_after_commit`: the call breaks, with nothing stored or all of it;
  * - `no_answer`: it is stored, and nobody is told;
  * - `commit_late`: nobody is told, and it is stored `lateMs` later;
+ * - `answer_late`, `answer_twice`: it is stored, and its answer comes `lateMs` later, or a second time;
  * - `deadline`: it is stored, and the answer says that its deadline has passed;
  * - `not_leader`, `too_large`, `unknown`: it is refused so.
  */
@@ -12,6 +13,8 @@ export type AppendFault =
   | 'drop_after_commit'
   | 'no_answer'
   | 'commit_late'
+  | 'answer_late'
+  | 'answer_twice'
   | 'deadline'
   | 'not_leader'
   | 'too_large'

@@ -101,7 +101,7 @@ export class Tampering {
   private at(position: bigint): Writable {
     const record = this.log.all[this.log.indexOf(position) ?? -1];
     if (!record) throw new RangeError(`No event stands at ${position}.`);
-    return record as Writable;
+    return record;
   }
 
   private restoring(name: string, change: (all: Recorded[], records: Recorded[]) => void): Undo {
