@@ -49,7 +49,7 @@ export class Paths {
 
   constructor(
     private readonly log: ConversationLog,
-    private readonly tree: ConversationTree,
+    private readonly tree: Pick<ConversationTree, 'path' | 'conversation'>,
     private readonly readItems: ReadItems,
     /** The conversations from which one grows, the nearest first. */
     private readonly sourcesOf: (conversationId: string) => Promise<readonly ConversationSource[]>,

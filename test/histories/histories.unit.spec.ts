@@ -1,0 +1,199 @@
+import type { ActiveConversation, ConversationCommand } from '@palimpsest/conversation';
+import fc from 'fast-check';
+import { commandOf, history, type Move } from '../protocol/moves';
+import { requested, unpairedIn } from '../support/client-requests';
+import { marksIn, responseOf, resultText } from './texts';
+import { type Process, ProcessEnds, VERSIONS, World } from './world';
+
+/**
+ * Random histories through the real write side: rules, assembly, renderers, sealing, log and replay, of two processes that share nothing but
+ * the log, die at any command and begin anew. Invariants 3, 5, 6 and 10 of the design, and I7 of the protocol, for every request.
+ */
+class Told {
+  private readonly processes: [Process, Process];
+  private readonly conversations = ['a'];
+
+  private constructor(
+    private readonly world: World,
+    private readonly whenBusy: 'refuse' | 'queue',
+  ) {
+    this.processes = [world.process(), world.process()];
+  }
+
+  static async begin(whenBusy: 'refuse' | 'queue'): Promise<Told> {
+    const world = await World.create();
+    const told = new Told(world, whenBusy);
+    await world.begin(told.processes[0], 'a', whenBusy);
+    return told;
+  }
+
+  async tell(moves: readonly Move[]): Promise<void> {
+    for (let n = 0; n < moves.length; n += 1) {
+      const here = moves[n] as Move;
+      const beside = here.pick % 5 === 0 ? moves[n + 1] : undefined;
+      if (here.pick % 11 === 0) await this.die(here.pick % 2);
+      if (here.pick % 13 === 0) await this.grow();
+      // Two clients at once, each at a process of its own.
+      await Promise.all([this.move(here, n, 0), ...(beside ? [this.move(beside, n + 1, 1)] : [])]);
+      if (beside) n += 1;
+      await this.look();
+    }
+  }
+
+  /** Whatever had happened: the next question is asked and answered from its own path. */
+  async end(): Promise<void> {
+    await this.die(0);
+    const [process] = this.processes;
+    for (const conversationId of this.conversations) {
+      for (const turnId of unfinished(await process.state(conversationId)))
+        await process.apply(conversationId, { type: 'CancelTurn', turnId });
+      const next = {
+        turnId: `${conversationId}-next`,
+        carrier: 'last',
+        assistantVersion: 1,
+        at: '2026-11-30T00:00:00.000Z',
+        zone: 'UTC',
+      };
+      const bounds = { maxRounds: 3, approvalsExpireAt: '2026-12-01T00:00:00.000Z' };
+      const asked = { type: 'StartTurn', ...next, question: 'Q<next>', bounds } as const;
+      expect(await process.apply(conversationId, asked)).toMatchObject({ ok: true });
+    }
+    await this.look();
+    expect(this.world.sent.has('a-next-1')).toBe(true);
+    // Once more, from the log alone, with all that came after.
+    for (const [nodeId, bytes] of this.world.sent) await this.replays(nodeId, bytes);
+    await Promise.all(this.processes.map((one) => one.close()));
+  }
+
+  private async die(which: number): Promise<void> {
+    await this.processes[which]?.close();
+    this.processes[which] = this.world.process();
+  }
+
+  /** Another conversation begins at the head of the first one. */
+  private async grow(): Promise<void> {
+    if (this.conversations.length > 1) return;
+    const [process] = this.processes;
+    const { head } = await process.state('a');
+    if (head === null) return;
+    const attached = await process.apply('a', { type: 'AttachDependent', conversationId: 'b', nodeId: head });
+    if (!attached.ok) return;
+    const source = { conversationId: 'a', nodeId: head, revision: Number(attached.revision) };
+    await this.world.begin(process, 'b', this.whenBusy, source);
+    this.conversations.push('b');
+    await this.look();
+  }
+
+  private async move(move: Move, n: number, which: number): Promise<void> {
+    const process = this.processes[which] as Process;
+    const conversationId = this.conversations[move.pick % this.conversations.length] as string;
+    const state = await process.state(conversationId);
+    const command = this.withTexts(state, commandOf(state, move, `${conversationId}${n}`), move);
+    if (move.cut) return process.apply(conversationId, command, true).then(() => undefined, unlessItEnds);
+    const handled = await process.apply(conversationId, command);
+    if (!handled.ok || !handled.more) return;
+    // What the engine does where the next request can't be made at all: it is too large.
+    const carrier =
+      handled.state.status === 'active' && handled.state.running?.phase === 'carried'
+        ? handled.state.running.carrier
+        : '';
+    await process.apply(conversationId, {
+      type: 'FailTurn',
+      carrier,
+      reason: 'request_too_large',
+      detail: String(handled.more.cause),
+    });
+  }
+
+  private withTexts(state: ActiveConversation, command: ConversationCommand, move: Move): ConversationCommand {
+    const { mirror } = this.world;
+    const assistantVersion = 1 + (move.pick % VERSIONS.length);
+    switch (command.type) {
+      case 'StartTurn':
+      case 'EditTurn':
+        return { ...command, assistantVersion, question: `Q<${command.turnId}>` };
+      case 'RegenerateTurn':
+        return {
+          ...command,
+          assistantVersion,
+          question: mirror.knowsQuestion(command.of) ? mirror.questionOf(command.of) : '',
+        };
+      case 'StartQueuedTurn':
+        return { ...command, question: mirror.knowsQuestion(command.turnId) ? mirror.questionOf(command.turnId) : '' };
+      case 'StartCompaction':
+      case 'RequestTransform':
+      case 'RequestSummary':
+        return { ...command, instruction: `I<${command.nodeId}>` };
+      case 'RecordAnswer': {
+        if (command.answer.status === 'failed') return command;
+        const node = state.nodes.get(command.nodeId);
+        const version = node?.kind === 'turn' ? state.turns.get(node.turnId)?.start?.assistantVersion : 1;
+        const response = responseOf(VERSIONS[(version ?? 1) - 1] ?? 'openai', command.nodeId, command.answer.toolCalls);
+        return { ...command, answer: { ...command.answer, response } };
+      }
+      case 'RecordWork': {
+        if (command.answer.status === 'failed') return command;
+        return { ...command, answer: { ...command.answer, response: responseOf('openai', command.nodeId, []) } };
+      }
+      case 'RecordToolResult':
+        return { ...command, content: { text: resultText(command.toolCallId, move.yes) } };
+      default:
+        return command;
+    }
+  }
+
+  /** Every request that was made since, against the path that it stands on. */
+  private async look(): Promise<void> {
+    const known = new Set(this.world.mirror.nodes.keys());
+    for (const conversationId of this.conversations) await this.world.look(conversationId);
+    for (const [nodeId, { answer }] of this.world.mirror.nodes) {
+      if (known.has(nodeId)) continue;
+      const bytes = this.world.sent.get(nodeId);
+      if (!bytes) throw new Error(`The request of ${nodeId} stands in the log, and nobody was told to send it.`);
+      expect(answer).toBeNull();
+      await this.holds(nodeId, bytes);
+    }
+    expect(this.world.unpaired).toBe(0);
+  }
+
+  private async holds(nodeId: string, bytes: Buffer): Promise<void> {
+    const { marks, folded } = this.world.mirror.expected(nodeId);
+    const found = marksIn(bytes.toString('utf8'));
+    expect([...found].filter((mark) => !folded.has(mark)).sort()).toEqual([...marks].sort());
+    expect(unpairedIn(bytes)).toEqual([]);
+    // Ids that a provider repeats are told apart.
+    expect(new Set(requested(bytes).calls).size).toBe(requested(bytes).calls.length);
+    await this.replays(nodeId, bytes);
+  }
+
+  private async replays(nodeId: string, bytes: Buffer): Promise<void> {
+    const replay = await this.world.replay(nodeId);
+    expect(replay.verified).toBe(true);
+    expect(Buffer.from(replay.bytes).equals(bytes)).toBe(true);
+  }
+}
+
+function unlessItEnds(error: unknown): void {
+  if (!(error instanceof ProcessEnds)) throw error;
+}
+
+const unfinished = ({ running, queue }: ActiveConversation): readonly string[] => [
+  ...queue.map(({ turnId }) => turnId),
+  ...(running ? [running.turnId] : []),
+];
+
+const RUNS = Number(process.env['PALIMPSEST_HISTORIES'] ?? 200);
+const seed = process.env['PALIMPSEST_SEED'];
+
+describe('random histories, told by two processes that die', () => {
+  it('P02: every request holds its own path, whole and paired and nothing else, and replays to the same bytes for ever', async () => {
+    await fc.assert(
+      fc.asyncProperty(history, async ({ whenBusy, moves }) => {
+        const told = await Told.begin(whenBusy);
+        await told.tell(moves);
+        await told.end();
+      }),
+      { numRuns: RUNS, endOnFailure: true, ...(seed === undefined ? {} : { seed: Number(seed) }) },
+    );
+  }, 600_000);
+});

@@ -1,0 +1,188 @@
+import type { ConversationCommand, ConversationSource } from '@palimpsest/conversation';
+import { Replayer } from '@palimpsest/audit';
+import {
+  type EventCodec,
+  type EventStore,
+  InMemoryEventStore,
+  KeyRing,
+  MemoryKeyStore,
+  MemorySnapshotStore,
+} from '@palimpsest/event-store';
+import { AnthropicProvider, itemsOfResponse, type ModelProvider, OpenAiProvider } from '@palimpsest/providers';
+import { ConversationLog, type ConversationTree } from '@palimpsest/read-models';
+import {
+  Assembly,
+  Assistants,
+  ConversationIdentities,
+  ConversationWriter,
+  type Handled,
+  Paths,
+} from '@palimpsest/turns';
+import { randomBytes } from 'node:crypto';
+import { AssistantWriter } from '../../libs/application/src/assistants/assistant-writer';
+import { createCodec } from '../../libs/application/src/system/codec';
+import { Mirror } from './mirror';
+
+export const TENANT = 'tenant';
+const ASSISTANT = 'assistant';
+/** Versions of the assistant, from 1: one of each provider, and one whose model takes little. */
+export const VERSIONS = ['openai', 'anthropic', 'openai'] as const;
+const SMALL_CAP = 2_500;
+const context = {
+  tenantId: TENANT,
+  actor: 'actor',
+  correlationId: 'c',
+  causationId: null,
+  occurredAt: '2026-11-30T00:00:00.000Z',
+};
+const now = () => new Date('2026-11-30T00:00:00.000Z');
+/** Nobody is called: requests are only rendered. */
+const nowhere = { apiKey: 'none', baseUrl: 'http://127.0.0.1:9' };
+const providers: Readonly<Record<string, ModelProvider>> = {
+  openai: new OpenAiProvider(nowhere),
+  anthropic: new AnthropicProvider(nowhere),
+};
+
+/** A projection that has read nothing yet: every path is read from the streams themselves. */
+const unread: Pick<ConversationTree, 'path' | 'conversation'> = {
+  path: async () => ({ path: [], revision: -1n }),
+  conversation: async () => undefined,
+};
+
+/** One log and all that was sent over it. */
+export class World {
+  readonly mirror = new Mirror();
+  /** Bodies as they would have left, by node. */
+  readonly sent = new Map<string, Buffer>();
+  /** Calls or results that a request had to leave out. */
+  unpaired = 0;
+  private readonly store: EventStore = new InMemoryEventStore();
+  private readonly keys = new KeyRing({ store: new MemoryKeyStore(), installation: [randomBytes(32)] });
+  private readonly codec: EventCodec = createCodec(this.store, this.keys);
+  private readonly snapshots = new MemorySnapshotStore();
+  private readonly read = new Map<string, bigint>();
+
+  static async create(): Promise<World> {
+    const world = new World();
+    await world.keys.forTenant(TENANT);
+    const assistants = new AssistantWriter(world.store, world.codec);
+    for (const [at, provider] of VERSIONS.entries()) {
+      const model = {
+        provider,
+        name: 'model',
+        inputCap: at === 2 ? SMALL_CAP : 1_000_000,
+        maxOutputTokens: 100,
+        params: {},
+      };
+      const definition = { name: 'A', systemPrompt: 'Answer.', model, tools: [], locale: 'en', zone: 'UTC' };
+      await assistants.handle({ type: 'CreateVersion', assistantId: ASSISTANT, isNew: at === 0, definition }, context);
+    }
+    await assistants.close();
+    return world;
+  }
+
+  /** A process that knows nothing but the log. */
+  process(): Process {
+    const { store, codec, snapshots } = this;
+    return new Process(this, { store, codec, snapshots });
+  }
+
+  async begin(process: Process, conversationId: string, whenBusy: 'refuse' | 'queue', source?: ConversationSource) {
+    await this.keys.forConversation(conversationId, 'subject');
+    const data = { assistantId: ASSISTANT, assistantVersion: 1, subjectId: 'subject', zone: 'UTC', whenBusy };
+    return process.apply(conversationId, { type: 'StartConversation', ...data, ...(source && { source }) });
+  }
+
+  /** Takes in what was appended since. */
+  async look(conversationId: string): Promise<void> {
+    const log = new ConversationLog(this.store, this.codec);
+    const events = await log.after(conversationId, this.read.get(conversationId) ?? -1n);
+    for (const event of events) this.mirror.put(conversationId, event);
+    const last = events.at(-1);
+    if (last) this.read.set(conversationId, last.revision);
+  }
+
+  /** The bytes of a node's request out of the log alone, by objects that have seen nothing before. */
+  async replay(nodeId: string): Promise<{ readonly bytes: Uint8Array; readonly verified: boolean }> {
+    const node = this.mirror.nodes.get(nodeId);
+    if (!node) throw new Error(`There is no node ${nodeId}.`);
+    const requests = async (nodeIds: readonly string[]) =>
+      new Map(
+        nodeIds.flatMap((id) => {
+          const found = this.mirror.nodes.get(id);
+          return found ? [[id, { conversationId: found.conversationId, revision: found.revision }] as const] : [];
+        }),
+      );
+    const replayer = new Replayer(new ConversationLog(this.store, this.codec), { requests });
+    return replayer.replay(node.conversationId, nodeId, node.revision);
+  }
+}
+
+/** A process ends after a command's fact was stored, if it had one, and before what follows from it. */
+export class ProcessEnds extends Error {}
+
+interface Stores {
+  readonly store: EventStore;
+  readonly codec: EventCodec;
+  readonly snapshots: MemorySnapshotStore;
+}
+
+/** One api process, as far as it writes: caches of its own over the common log. */
+export class Process {
+  private readonly writer: ConversationWriter;
+  private readonly paths: Paths;
+  private broken = false;
+
+  constructor(
+    private readonly world: World,
+    { store, codec, snapshots }: Stores,
+  ) {
+    const assistants = new Assistants(store, codec);
+    const identities = new ConversationIdentities(store, codec);
+    const log = new ConversationLog(store, codec);
+    this.paths = new Paths(log, unread, itemsOfResponse, (id) => identities.sourcesOf(id), 100_000_000);
+    const assembly = new Assembly(
+      this.paths,
+      (name) => this.provider(name),
+      50_000_000,
+      () => (world.unpaired += 1),
+    );
+    this.writer = new ConversationWriter({ store, codec, snapshots, assistants, assembly, now }, (id) =>
+      identities.find(id),
+    );
+  }
+
+  async state(conversationId: string) {
+    const { state } = await this.writer.read(conversationId, TENANT);
+    if (state.status !== 'active') throw new Error(`Conversation ${conversationId} is ${state.status}.`);
+    return state;
+  }
+
+  /** `facts`: nothing that follows from the command's fact can be made. Rejects with `ProcessEnds` where there is no fact either. */
+  async apply(conversationId: string, command: ConversationCommand, facts = false): Promise<Handled> {
+    this.broken = facts;
+    try {
+      return await this.writer.handle({ conversationId, tenantId: TENANT }, command, context, {
+        onStored: ({ events }, requests) => {
+          this.paths.put(conversationId, events);
+          for (const [nodeId, { body, placed }] of requests) {
+            this.paths.place(conversationId, nodeId, placed);
+            this.world.sent.set(nodeId, Buffer.from(body.bytes));
+          }
+        },
+      });
+    } finally {
+      this.broken = false;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.writer.close();
+  }
+
+  private provider(name: string): ModelProvider {
+    const provider = providers[name];
+    if (this.broken || !provider) throw new ProcessEnds();
+    return provider;
+  }
+}
