@@ -3,6 +3,8 @@ import { type Client, type Turn, until } from '../support/client';
 import { requested } from '../support/client-requests';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
 
+jest.setTimeout(120_000);
+
 let deployment: Deployment;
 let process: InnerProcess;
 let api: Client;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { type Append, outcomeOf, toRequest, Undecided } from './append-messages';
 import type { AppendCall, Connection } from './connection';
-import { backoffMs, describe, isTransient, NoAnswer, pause, StreamTombstoned } from './failures';
+import { backoffMs, describe, explained, isTransient, NoAnswer, pause, StreamTombstoned } from './failures';
 import type { EventStoreDbLimits } from './limits';
 
 /** Who waits on one call: for answers, by correlation id, and for room. Answers that nobody waits for any more are dropped. */
@@ -112,7 +112,7 @@ export class Appender {
         } catch (error) {
           if (isDecided(error)) throw error;
           // What is refused now may have been stored by an earlier try.
-          if (!isTransient(error)) throw failures > 0 ? unknown(append, error) : error;
+          if (!isTransient(error)) throw failures > 0 ? unknown(append, error) : explained(error);
           const waits = Math.min(backoffMs(failures), work.end - performance.now());
           if (waits > 0) await pause(waits, signal);
           if (performance.now() >= work.end || signal.aborted) throw unknown(append, error);

@@ -38,9 +38,17 @@ export function isTransient(error: unknown): boolean {
   if (error instanceof StreamTombstoned || error instanceof StoreUnavailable || error instanceof Refused) return false;
   if (error instanceof EventUnreadable) return false;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return false;
-  const { code } = error as { code?: unknown };
-  return !lasting.has(typeOf(error)) && !(typeof code === 'number' && lastingCodes.has(code));
+  return !lasting.has(typeOf(error)) && !lastingCodes.has(codeOf(error));
 }
+
+/** What lasts, in a sentence for the operator where the server has none. */
+export function explained(error: unknown): unknown {
+  if (typeOf(error) !== ErrorType.ACCESS_DENIED && !lastingCodes.has(codeOf(error))) return error;
+  const sentence = `EventStoreDB does not let this process in (${describe(error)}). Check the user and the password in EVENTSTORE_URL, and what that user may do.`;
+  return new Refused(sentence, { cause: error });
+}
+
+const codeOf = (error: unknown): number => Number((error as { code?: unknown } | null)?.code);
 
 export function typeOf(error: unknown): unknown {
   return (error as { type?: unknown } | null)?.type;

@@ -9,7 +9,7 @@ import {
   StoreUnavailable,
 } from '@palimpsest/event-store';
 import type { Connection } from './connection';
-import { backoffMs, describe, isTransient, pause, StreamTombstoned, typeOf } from './failures';
+import { backoffMs, describe, explained, isTransient, pause, StreamTombstoned, typeOf } from './failures';
 import { Inflow, type Source } from './inflow';
 import type { EventStoreDbLimits } from './limits';
 import { eventOf, isOfTheServer, toArrived } from './stored-events';
@@ -158,7 +158,7 @@ class Tries {
   /** Waits before the next try, or throws where there is none. */
   async failed(error: unknown): Promise<void> {
     if (this.stopped.aborted) throw new StoreUnavailable('The event store is closed.');
-    if (!isTransient(error)) throw error;
+    if (!isTransient(error)) throw explained(error);
     this.failures += 1;
     if (this.failures >= READ_TRIES) {
       throw new StoreUnavailable(`EventStoreDB cannot be read (${describe(error)}). Try again later.`, {

@@ -18,7 +18,7 @@ import {
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Batches, type News } from './batches';
 import type { Connection } from './connection';
-import { backoffMs, isTransient, NoAnswer, pause, typeOf } from './failures';
+import { backoffMs, explained, isTransient, NoAnswer, pause, typeOf } from './failures';
 import { Inflow } from './inflow';
 import type { EventStoreDbLimits } from './limits';
 import type { Reader } from './reader';
@@ -66,7 +66,7 @@ export class Tail {
         }
       } catch (error) {
         if (this.over.aborted) return;
-        if (!isTransient(error) && !(error instanceof StoreUnavailable)) throw error;
+        if (!isTransient(error) && !(error instanceof StoreUnavailable)) throw explained(error);
         this.unknowns = typeOf(error) === ErrorType.UNKNOWN ? this.unknowns + 1 : 0;
         this.log.lost(error);
         await pause(backoffMs(this.failures++), this.over);

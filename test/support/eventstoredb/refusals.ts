@@ -14,6 +14,8 @@ export const unknown = (): ServiceError => refusal(status.UNKNOWN, 'Exception wa
 export const deadlineExceeded = (): ServiceError => refusal(status.DEADLINE_EXCEEDED, 'Timeout.');
 export const unimplemented = (what: string): ServiceError => refusal(status.UNIMPLEMENTED, `${what} is not built.`);
 
+export const unauthenticated = (): ServiceError => refusal(status.UNAUTHENTICATED, 'Unauthenticated');
+
 export const notLeader = ({ address, port }: Endpoint): ServiceError =>
   refusal(status.NOT_FOUND, 'Leader info available', {
     exception: 'not-leader',

@@ -1,12 +1,16 @@
+import { GossipService } from '@eventstore/db-client/generated/gossip_grpc_pb';
+import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb';
 import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb';
 import { SupportedMethod, SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb';
 import * as streams from '@eventstore/db-client/generated/streams_pb';
-import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall } from '@grpc/grpc-js';
+import { type sendUnaryData, Server, type ServerUnaryCall } from '@grpc/grpc-js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Appends, nameOf } from './appends';
 import { EventLog } from './event-log';
-import { Faults } from './faults';
+import { type Access, guarded, transportOf } from './access';
+import { gossip, type Member } from './gossip';
+import { type Endpoint, Faults } from './faults';
 import { type ReadCall, Reads } from './reads';
 import { unavailable } from './refusals';
 
@@ -19,6 +23,19 @@ export interface Calls {
   append: number;
   batchAppend: number;
   read: number;
+}
+
+export interface ServerOptions {
+  /** A free one where it is left out. */
+  readonly port?: number;
+  /** A file; with it the server keeps what it acknowledged. */
+  readonly journal?: string;
+  /** What the nodes of one cluster have in common. */
+  readonly log?: EventLog;
+  /** Whom it lets in, and how. Without it, everybody, in clear text. */
+  readonly access?: Access;
+  /** The nodes of its cluster as of now. Without it, itself alone. */
+  readonly members?: () => readonly Member[];
 }
 
 /**
@@ -35,14 +52,15 @@ export class EventStoreDbServer {
   private constructor(
     readonly log: EventLog,
     private boundPort: number,
+    private readonly options: ServerOptions,
   ) {
     this.appends = new Appends(log, this.faults);
     this.reads = new Reads(log, this.faults);
   }
 
-  /** On a port, or a free one. With a journal, a file, it keeps what it acknowledged. */
-  static async start({ port = 0, journal }: { port?: number; journal?: string } = {}): Promise<EventStoreDbServer> {
-    const server = new EventStoreDbServer(new EventLog(journal), port);
+  static async start(options: ServerOptions = {}): Promise<EventStoreDbServer> {
+    const { port = 0, journal, log = new EventLog(journal) } = options;
+    const server = new EventStoreDbServer(log, port, options);
     await server.listen();
     return server;
   }
@@ -54,6 +72,14 @@ export class EventStoreDbServer {
   /** A connection string for the client. */
   get url(): string {
     return `esdb://${HOST}:${this.boundPort}?tls=false`;
+  }
+
+  get endpoint(): Endpoint {
+    return { address: HOST, port: this.boundPort };
+  }
+
+  get isUp(): boolean {
+    return this.server !== undefined;
   }
 
   /** Reads and subscriptions end with an error; the server stays. */
@@ -73,7 +99,7 @@ export class EventStoreDbServer {
     const server = this.build();
     const bind = () =>
       new Promise<number>((resolve, reject) =>
-        server.bindAsync(`${HOST}:${this.boundPort}`, ServerCredentials.createInsecure(), (error, port) =>
+        server.bindAsync(`${HOST}:${this.boundPort}`, transportOf(this.options.access), (error, port) =>
           error ? reject(error) : resolve(port),
         ),
       );
@@ -103,7 +129,16 @@ export class EventStoreDbServer {
   }
 
   private build(): Server {
-    const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE, 'grpc.max_send_message_length': -1 });
+    const { access, members = () => [{ endpoint: this.endpoint, leads: true, isAlive: true }] } = this.options;
+    const server = new Server({
+      'grpc.max_receive_message_length': MAX_MESSAGE,
+      'grpc.max_send_message_length': -1,
+      interceptors: guarded(access),
+    });
+    server.addService(GossipService, {
+      read: (_: unknown, answer: sendUnaryData<ClusterInfo>) =>
+        void this.faults.patience().then(() => answer(null, gossip(members()))),
+    });
     server.addService(StreamsService, {
       read: (call: ReadCall) => {
         this.calls.read += 1;
