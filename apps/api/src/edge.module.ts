@@ -8,6 +8,7 @@ import { EDGE_CONFIG, type EdgeConfig } from './http/edge-config';
 import { ProblemFilter } from './http/problem-filter';
 import { RunningTextController } from './internal/running-text.controller';
 import { NodesController } from './nodes/nodes.controller';
+import { ProjectionsController } from './projections/projections.controller';
 import { ApprovalsController } from './turns/approvals.controller';
 import { TurnAnswers } from './turns/turn-answers';
 import { TurnsController } from './turns/turns.controller';
@@ -28,6 +29,7 @@ export class EdgeModule {
         TurnsController,
         ApprovalsController,
         NodesController,
+        ProjectionsController,
         HealthController,
         RunningTextController,
       ],

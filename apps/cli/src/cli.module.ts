@@ -8,6 +8,10 @@ import { ListKeysCommand } from './keys/list-keys.command';
 import { RevokeKeyCommand } from './keys/revoke-key.command';
 import { RotateKeysCommand } from './keys/rotate-keys.command';
 import { RotateSigningKeyCommand } from './keys/rotate-signing-key.command';
+import { DropGenerationCommand } from './projections/drop.command';
+import { ProjectionsCommand } from './projections/projections.command';
+import { RebuildCommand } from './projections/rebuild.command';
+import { RetryCommand } from './projections/retry.command';
 import type { ParsedCommand } from './verb';
 import { VerifyCommand } from './verify/verify.command';
 
@@ -16,12 +20,14 @@ import { VerifyCommand } from './verify/verify.command';
   providers: [
     ...[DemoCommand, VerifyCommand, AnchorCommand],
     ...[KeysCommand, CreateKeyCommand, ListKeysCommand, RevokeKeyCommand, RotateKeysCommand, RotateSigningKeyCommand],
+    ...[ProjectionsCommand, RebuildCommand, DropGenerationCommand, RetryCommand],
   ],
 })
 export class CliModule {
   constructor(@InjectCommander() program: ParsedCommand) {
     program
       .name('palimpsest')
+      .enablePositionalOptions()
       .description('Palimpsest: a conversation backend that can show, byte for byte, what a model saw')
       .addHelpText('after', '\nSettings come from the same environment variables as those of the server.\n');
   }

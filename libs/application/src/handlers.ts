@@ -12,6 +12,12 @@ import { DeleteConversationHandler } from './conversations/delete-conversation.h
 import { StartConversationHandler } from './conversations/start-conversation.handler';
 import { SwitchBranchHandler } from './conversations/switch-branch.handler';
 import { GetNodeHandler, ReplayNodeHandler } from './nodes/node.handlers';
+import {
+  DropGenerationHandler,
+  ListProjectionsHandler,
+  RebuildProjectionHandler,
+  RetryParkedHandler,
+} from './projections/projection.handlers';
 import { FollowRunningTextHandler } from './turns/follow-running-text.handler';
 import { AwaitTurnHandler, FollowTurnHandler, GetTurnHandler } from './turns/turn-queries.handlers';
 import {
@@ -46,4 +52,8 @@ export const handlers = [
   GetUsageHandler,
   GetNodeHandler,
   ReplayNodeHandler,
+  ListProjectionsHandler,
+  RebuildProjectionHandler,
+  DropGenerationHandler,
+  RetryParkedHandler,
 ];

@@ -11,6 +11,8 @@ export * from './conversations/switch-branch.command';
 export * from './conversations/transcript-markdown';
 export * from './metrics';
 export * from './nodes/node.queries';
+export * from './projections/projection.commands';
+export * from './projections/projection.views';
 export * from './refusal';
 export * from './turns/follow-running-text.query';
 export * from './turns/turn.commands';

@@ -97,6 +97,9 @@ const variables = {
   ANTHROPIC_BASE_URL: url(httpUrl, 'http:', 'https:'),
 };
 
+/** Of the command line's clients: where an installation runs, and with which key. Servers pass them over. */
+const clientVariables = ['PALIMPSEST_URL', 'PALIMPSEST_API_KEY'];
+
 /** URLs are here because they may hold a password. */
 const secrets = new Set<string>(
   Object.keys(variables).filter((name) => /(_API_KEY|_URL)$/.test(name) && !name.endsWith('_FILE')),
@@ -166,7 +169,7 @@ function wrongValue(name: string, issue: { message: string }, given: Record<stri
 }
 
 function unknownNames(names: readonly string[]): string[] {
-  const known = Object.keys(environment.shape);
+  const known = [...Object.keys(environment.shape), ...clientVariables];
   return names
     .filter((name) => name.startsWith('PALIMPSEST_') && !known.includes(name))
     .map((name) => {

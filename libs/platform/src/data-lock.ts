@@ -151,3 +151,17 @@ function highest(folder: string): number {
 function file(folder: string, number: number): string {
   return join(folder, String(number));
 }
+
+/** Where the installation on this data serves, if it runs and has said so. */
+export function servesAt(dataDir: string): string | undefined {
+  const folder = join(dataDir, 'lock');
+  if (!statSync(folder, { throwIfNoEntry: false })) return undefined;
+  const last = highest(folder);
+  try {
+    if (last > 0) refuseIfHeld(dataDir, folder, last);
+    return undefined;
+  } catch (error) {
+    if (error instanceof AlreadyRunningError) return error.url;
+    throw error;
+  }
+}

@@ -1,7 +1,7 @@
 export * from './clock';
 export * from './config';
 export * from './data-dir';
-export { AlreadyRunningError } from './data-lock';
+export { AlreadyRunningError, servesAt } from './data-lock';
 export * from './embedded-postgres';
 export * from './free-port';
 export * from './ids';

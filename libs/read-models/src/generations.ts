@@ -1,6 +1,7 @@
 import type { Position } from '@palimpsest/event-store';
 import type { Migration, Pool, PoolClient } from '@palimpsest/platform';
 import { inSchema, type Projection } from './projection';
+import { LOCK_NAMESPACE } from './projection-lock';
 
 /**
  * `building`: made beside the live one, which queries read. `old`: was live, and is kept until an operator drops it.
@@ -38,6 +39,7 @@ create table read.generations (
   live_since timestamptz,
   error text,
   error_at timestamptz,
+  request text,
   primary key (projection, version, generation)
 );
 create unique index generations_live on read.generations (projection, version) where state = 'live';
@@ -100,10 +102,22 @@ export async function find(
   return rows[0];
 }
 
-/** Makes the next one, to be built from the start of the log. Undefined: one is being built already. */
-export async function beginGeneration(client: PoolClient, projection: Projection): Promise<Generation | undefined> {
+/**
+ * Makes the next one, to be built from the start of the log. Undefined: one is being built already. The same `request` again is the same
+ * generation, whatever has become of it.
+ */
+export async function beginGeneration(
+  client: PoolClient,
+  projection: Projection,
+  request: string | null = null,
+): Promise<Generation | undefined> {
   const { name, version } = projection;
-  await client.query('lock table read.generations in share row exclusive mode');
+  await client.query(`select pg_advisory_xact_lock($1::int4, hashtext('generations'))`, [LOCK_NAMESPACE]);
+  const begun = await client.query<Generation>(
+    `select ${COLUMNS} from read.generations where projection = $1::text and version = $2::int and request = $3::text`,
+    [name, version, request],
+  );
+  if (begun.rows[0]) return begun.rows[0];
   if (await find(client, projection, 'building')) return undefined;
   const { rows } = await client.query<{ next: number }>(
     `select max(generation) + 1 as next from read.generations where projection = $1::text and version = $2::int`,
@@ -111,6 +125,10 @@ export async function beginGeneration(client: PoolClient, projection: Projection
   );
   const generation = rows[0]?.next ?? 1;
   await client.query(birth(projection, generation, 'building'));
+  await client.query(`update read.generations set request = $2::text where schema = $1::text`, [
+    schemaOf(projection, generation),
+    request,
+  ]);
   return find(client, projection, 'building');
 }
 

@@ -7,6 +7,7 @@ export * from './conversation-tree/queries';
 export * from './faults';
 export * from './generation-writer';
 export * from './generations';
+export * from './operations';
 export * from './projection';
 export * from './projection-lock';
 export * from './projector';

@@ -21,6 +21,7 @@ interface Session {
 export class ProjectionLocks {
   private opening: Promise<Session> | undefined;
   private readonly held = new Set<string>();
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly pool: Pool,
@@ -34,9 +35,11 @@ export class ProjectionLocks {
     this.held.add(key);
     try {
       const { client, lost } = await this.session();
-      const { rows } = await client.query<{ taken: boolean }>(
-        `select pg_try_advisory_lock($1::int4, hashtext($2::text)) as taken`,
-        [LOCK_NAMESPACE, key],
+      const { rows } = await this.inTurn(() =>
+        client.query<{ taken: boolean }>(`select pg_try_advisory_lock($1::int4, hashtext($2::text)) as taken`, [
+          LOCK_NAMESPACE,
+          key,
+        ]),
       );
       if (rows[0]?.taken) return { signal: lost.signal, release: () => this.release(key, client) };
     } catch (error) {
@@ -60,8 +63,15 @@ export class ProjectionLocks {
 
   private async release(key: string, client: PoolClient): Promise<void> {
     const unlock = `select pg_advisory_unlock($1::int4, hashtext($2::text))`;
-    await client.query(unlock, [LOCK_NAMESPACE, key]).catch(() => undefined); // lost with its session, then
+    await this.inTurn(() => client.query(unlock, [LOCK_NAMESPACE, key])).catch(() => undefined); // lost with its session, then
     this.held.delete(key);
+  }
+
+  /** A session runs one statement at a time. */
+  private inTurn<T>(statement: () => Promise<T>): Promise<T> {
+    const answer = this.last.then(statement);
+    this.last = answer.catch(() => undefined);
+    return answer;
   }
 
   private session(): Promise<Session> {

@@ -2,9 +2,12 @@ import type { ApiKeys, Caller } from '@palimpsest/application';
 import type { FastifyRequest } from 'fastify';
 import { Problem } from './problem';
 
-/** Everything under /v1 acts for a tenant; metrics are the operator's; health, the API's description and its UI are open. */
+/** All but the queries of projections, which a tenant asks. */
+const isOfProjections = /^\/v1\/projections(?!\/[^/]+\/query$)/;
+
+/** Everything under /v1 acts for a tenant; metrics and projections are the operator's; health, the API's description and its UI are open. */
 function roleFor(route: string | undefined): Caller['roles'][number] | undefined {
-  if (route === '/metrics') return 'operator';
+  if (route === '/metrics' || isOfProjections.test(route ?? '')) return 'operator';
   return route?.startsWith('/v1/') ? 'tenant' : undefined;
 }
 

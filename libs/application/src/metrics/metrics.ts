@@ -1,5 +1,13 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
+/** How a projection stands. */
+export interface ProjectionMeasures {
+  readonly events: number;
+  readonly seconds: number;
+  readonly position: bigint;
+  readonly parked: number;
+}
+
 /** What this process counts, for Prometheus. No label holds an id or anything that a person wrote. */
 export class Metrics {
   readonly registry = new Registry();
@@ -40,7 +48,28 @@ export class Metrics {
     help: 'Events that a projection has not seen yet; more than 1000 are not counted. Absent: the log or the database gives no answer',
     labelNames: ['projection'] as const,
     registers: [this.registry],
-    collect: () => this.measureLags(),
+    collect: () => this.measureProjections(),
+  });
+  readonly projectorLagSeconds = new Gauge({
+    name: 'palimpsest_projector_lag_seconds',
+    help: 'Age of the oldest event that a projection has not seen yet; 0 where it has seen all',
+    labelNames: ['projection'] as const,
+    registers: [this.registry],
+    collect: () => this.measureProjections(),
+  });
+  readonly projectorPosition = new Gauge({
+    name: 'palimpsest_projector_position',
+    help: 'Up to where of the log a projection is written, as far as this process knows',
+    labelNames: ['projection'] as const,
+    registers: [this.registry],
+    collect: () => this.measureProjections(),
+  });
+  readonly projectionParked = new Gauge({
+    name: 'palimpsest_projection_parked_streams',
+    help: 'Streams that the live generation of a projection has left at an event which it could not take',
+    labelNames: ['projection'] as const,
+    registers: [this.registry],
+    collect: () => this.measureProjections(),
   });
   readonly projectorWrites = new Gauge({
     name: 'palimpsest_projector_writes',
@@ -60,7 +89,8 @@ export class Metrics {
     labelNames: ['projection'] as const,
     registers: [this.registry],
   });
-  private readonly lags = new Map<string, () => Promise<number>>();
+  private measuring: Promise<void> | undefined;
+  private readonly lags = new Map<string, () => Promise<ProjectionMeasures>>();
 
   /** `processMetrics`: also the process's own (memory, event loop, garbage collection). One such instance a process. */
   constructor(options: { readonly processMetrics: boolean } = { processMetrics: false }) {
@@ -68,16 +98,27 @@ export class Metrics {
   }
 
   /** `measure` is asked at each scrape. */
-  watchLag(projection: string, measure: () => Promise<number>): void {
+  watchProjection(projection: string, measure: () => Promise<ProjectionMeasures>): void {
     this.lags.set(projection, measure);
   }
 
-  private async measureLags(): Promise<void> {
+  /** Once for all gauges of one scrape, which ask side by side. */
+  private measureProjections(): Promise<void> {
+    this.measuring ??= this.measure().finally(() => (this.measuring = undefined));
+    return this.measuring;
+  }
+
+  private async measure(): Promise<void> {
     for (const [projection, measure] of this.lags) {
       try {
-        this.projectorLag.set({ projection }, await measure());
+        const { events, seconds, position, parked } = await measure();
+        this.projectorLag.set({ projection }, events);
+        this.projectorLagSeconds.set({ projection }, seconds);
+        this.projectorPosition.set({ projection }, Number(position));
+        this.projectionParked.set({ projection }, parked);
       } catch {
-        this.projectorLag.remove({ projection });
+        for (const gauge of [this.projectorLag, this.projectorLagSeconds, this.projectionParked])
+          gauge.remove({ projection });
       }
     }
   }

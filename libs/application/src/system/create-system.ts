@@ -9,6 +9,7 @@ import { Assistants, ConversationIdentities, RemoteTexts } from '@palimpsest/tur
 import { AssistantWriter } from '../assistants/assistant-writer';
 import { type AnchorSettings, AuditWork } from '../audit';
 import type { Metrics } from '../metrics';
+import { ProjectionOperations } from '../projections/projection-operations';
 import { TurnReader } from '../turns/turn-reader';
 import { createCodec } from './codec';
 import { createCarrying } from './create-carrying';
@@ -79,6 +80,11 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     ...{ store, codec, keys, tree, assistants, assistantWriter, identities, writer, engine, work, feed },
     ...{ replayer, tools, limits, internalToken, log: conversations, projector: projectors.tree },
     inbox: { approvals: new Approvals(tables.approvals), projector: projectors.approvals },
+    projections: new ProjectionOperations(
+      pool,
+      store,
+      projectors.all.map(({ projection }) => projection),
+    ),
     turns: new TurnReader(store, conversations, feed, remote),
     forget: (conversationId) => carrying.forget(conversationId),
     subjectSalt: await saltOf(pool, PALIMPSEST_SALT),

@@ -1,8 +1,9 @@
-import type { EventFilter, EventStore, Position } from '@palimpsest/event-store';
+import type { EventStore } from '@palimpsest/event-store';
 import type { Logger, Pool } from '@palimpsest/platform';
 import {
   approvals,
   conversationTree,
+  countParked,
   LiveTables,
   type Projection,
   ProjectionLocks,
@@ -10,6 +11,8 @@ import {
 } from '@palimpsest/read-models';
 import { hostname } from 'node:os';
 import type { Metrics } from '../metrics';
+import { lagBehind } from './lag';
+import { PROJECTOR_SESSION } from './projector-session';
 
 /** The read models there are. Named here and nowhere else, so that no process leaves one out. */
 export const projections = { tree: conversationTree, approvals } as const satisfies Record<string, Projection>;
@@ -32,9 +35,6 @@ export interface ProjectorsOptions {
   /** What this process reads, where it does. */
   readonly tables?: ReadModelTables;
 }
-
-/** How the sessions of processes that write read models begin their names in Postgres. */
-export const PROJECTOR_SESSION = 'palimpsest projector ';
 
 /** One projector for each read model. */
 export class Projectors {
@@ -82,18 +82,11 @@ export class Projectors {
       onSwapped: () => log.info(label, 'a projection that was rebuilt is the live one'),
     });
     metrics.projectorWrites.set(label, 0);
-    metrics.watchLag(projection.name, () => eventsBehind(store, projector.position, projection.filter));
+    metrics.watchProjection(projection.name, async () => ({
+      ...(await lagBehind(store, projector.position, projection.filter)),
+      position: projector.position,
+      parked: await countParked(pool, projection),
+    }));
     return projector;
   }
-}
-
-/** More are not counted, so that a scrape in the midst of a rebuild stays cheap. */
-const COUNTED = 1_000;
-
-/** Counted and not subtracted: positions have gaps in one store, and a filter lets only some events through in both. */
-async function eventsBehind(store: EventStore, position: Position, filter: EventFilter): Promise<number> {
-  if (position >= (await store.lastPosition())) return 0;
-  let behind = 0;
-  for await (const {} of store.readAll({ after: position, filter, limit: COUNTED })) behind += 1;
-  return behind;
 }

@@ -14,6 +14,7 @@ import type {
   WorkCalls,
 } from '@palimpsest/turns';
 import type { AssistantWriter } from '../assistants/assistant-writer';
+import type { ProjectionOperations } from '../projections/projection-operations';
 import type { TurnReader } from '../turns/turn-reader';
 
 /** What the handlers of commands and queries work with. Made once a process, by `createSystem`. */
@@ -40,6 +41,7 @@ export abstract class System {
   abstract readonly turns: TurnReader;
   abstract readonly replayer: Replayer;
   abstract readonly tools: ToolRegistry;
+  abstract readonly projections: ProjectionOperations;
   /** Of this installation, random: with it a person's id becomes a subject's. */
   abstract readonly subjectSalt: string;
   abstract readonly limits: Limits;

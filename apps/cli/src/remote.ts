@@ -1,0 +1,102 @@
+import { loadConfig, servesAt } from '@palimpsest/platform';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Option } from 'nest-commander';
+import { UsageError, Verb } from './verb';
+
+export interface RemoteOptions {
+  readonly url?: string;
+  readonly key?: string;
+  readonly json?: boolean;
+}
+
+/** No answer that the command line asks for takes that long. Milliseconds. */
+const PATIENCE_MS = 60_000;
+
+/** The HTTP API of an installation that runs. Throws a sentence where it refuses. */
+export class Remote {
+  constructor(
+    private readonly url: string,
+    private readonly key: string,
+    private readonly interruption: AbortSignal,
+  ) {}
+
+  async json<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await this.send(method, path, body);
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text) as T;
+    throw new Error(sentenceOf(response.status, text));
+  }
+
+  private async send(method: string, path: string, body: unknown): Promise<Response> {
+    try {
+      return await fetch(new URL(path, this.url), {
+        method,
+        headers: {
+          authorization: `Bearer ${this.key}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        signal: AbortSignal.any([this.interruption, AbortSignal.timeout(PATIENCE_MS)]),
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+    } catch (error) {
+      this.interruption.throwIfAborted();
+      const { message, cause } = error as Error;
+      const reason = (cause as NodeJS.ErrnoException | undefined)?.code ?? message;
+      throw new Error(`Nothing answers at ${this.url}: ${reason}. Is the installation running there?`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+function sentenceOf(status: number, text: string): string {
+  try {
+    const { detail, code } = JSON.parse(text) as { readonly detail?: string; readonly code?: string };
+    if (detail !== undefined) return `${detail} (${code ?? status})`;
+  } catch {
+    // Not ours: whatever stands between has answered.
+  }
+  return `The answer was ${status}, and says no more.`;
+}
+
+/** A verb that works against an installation that runs, by its URL and an API key. */
+export abstract class RemoteVerb extends Verb {
+  protected remote(options: RemoteOptions, interruption: AbortSignal): Remote {
+    const { dataDir } = loadConfig(process.env);
+    const url = options.url ?? given('PALIMPSEST_URL') ?? servesAt(dataDir);
+    if (url === undefined)
+      throw new UsageError(
+        `No installation runs on ${dataDir}. Name one that runs elsewhere: --url, or PALIMPSEST_URL.`,
+      );
+    const file = join(dataDir, 'api-key');
+    const key =
+      options.key ?? given('PALIMPSEST_API_KEY') ?? (existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined);
+    if (key === undefined) throw new UsageError('An API key is needed: --key, or PALIMPSEST_API_KEY.');
+    return new Remote(url, key, interruption);
+  }
+
+  @Option({
+    flags: '--url <url>',
+    description: 'Where the installation serves; else PALIMPSEST_URL, or the one on the data directory',
+  })
+  parseUrl(url: string): string {
+    if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
+    throw new UsageError('That is no address: --url http://host:port.');
+  }
+
+  @Option({
+    flags: '--key <key>',
+    description: 'An API key; else PALIMPSEST_API_KEY, or api-key in the data directory',
+  })
+  parseKey(key: string): string {
+    return key;
+  }
+
+  @Option({ flags: '--json', description: 'One JSON document instead of text' })
+  parseJson(): boolean {
+    return true;
+  }
+}
+
+const given = (variable: string): string | undefined => process.env[variable] || undefined;
