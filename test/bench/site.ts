@@ -17,6 +17,8 @@ const SERVER = join(__dirname, '..', '..', 'apps', 'api', 'src', 'main.ts');
 export interface Site {
   readonly databaseUrl: string;
   readonly client: Client;
+  /** Of the server's process. */
+  readonly pid: number;
   readonly pool: Pool;
   readonly tool: BenchTool;
   readonly model: ModelProcess;
@@ -66,6 +68,7 @@ export async function openSite(databaseUrl: string, { profile }: SiteOptions = {
   return {
     databaseUrl,
     client: new Client(url, secret),
+    pid: server.pid ?? 0,
     pool,
     tool,
     model,

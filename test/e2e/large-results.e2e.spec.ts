@@ -1,6 +1,7 @@
 import { READ_RESULT } from '@palimpsest/context';
 import type { Client, Replay, Turn } from '../support/client';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { PeakMemory } from '../support/peak-memory';
 
 const MiB = 1024 * 1024;
 
@@ -175,3 +176,28 @@ it.each([2, 20])(
   },
   120_000,
 );
+
+/** README, "Limits": what a turn with a result of 20 MB takes beyond what the process had before. */
+const MEMORY_OF_A_TURN = 300 * MiB;
+
+it('P07: takes no more memory for a turn with a result of 20 MB than the README says', async () => {
+  const own = await deployment.spawn();
+  const there = api.at(own);
+  const { assistantId } = await there.assistant({
+    tools: [{ type: 'http', name: 'lookup' }],
+    model: { provider: 'openai', name: 'simulated' },
+  });
+  const ask = async (text: string) => {
+    deployment.tools.behave(() => ({ text }));
+    const { conversationId } = await there.start({ assistantId });
+    return there.ask(conversationId, '[[sim: call lookup {}]] [[sim: say done]]');
+  };
+  for (let warm = 0; warm < 5; warm += 1) await ask('small');
+  const memory = PeakMemory.of(own.pid);
+  if (!memory) return; // the kernel counts on Linux alone
+  const before = memory.now;
+  memory.begin();
+  expect(await ask(table(20_000_000))).toMatchObject({ status: 'completed', answer: 'done' });
+  expect(memory.peak - before).toBeLessThan(MEMORY_OF_A_TURN);
+  await own.close();
+}, 120_000);

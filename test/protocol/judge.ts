@@ -239,7 +239,10 @@ function turnEnds(s: Verdict, e: Extract<Said, { type: 'TurnEnded' | 'TurnQueued
   demand(node?.status !== 'pending', `I4: ${e.turn} ends and leaves ${id} pending`);
   const calls = (node?.calls ?? []).map((call) => s.calls[call]!);
   demand(!calls.some(({ status }) => status === 'awaiting'), `I2: ${e.turn} ends and leaves an approval open`);
-  const to = node?.reason === 'context_overflow' ? succeeded : id;
+  // No request fits behind an answer: nor would the next turn's.
+  const unmakeable = e.reason === 'context_overflow' && node?.status === 'succeeded';
+  const before = node?.parent === s.turn.parent ? null : (node?.parent ?? null);
+  const to = unmakeable ? before : node?.reason === 'context_overflow' ? succeeded : id;
   const reason = e.status !== 'completed' ? 'failure' : kind === 'ask' ? 'turn' : kind;
   s.owesHead = to === null ? null : { to, reason };
   s.turn = null;

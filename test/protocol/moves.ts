@@ -152,7 +152,7 @@ export function commandOf(state: ActiveConversation, m: Move, n: number | string
         bounds,
       };
     case 'FailTurn':
-      return { type: kind, carrier: mine, reason: 'internal', detail: 'broken' };
+      return { type: kind, carrier: mine, reason: yes ? 'context_overflow' : 'internal', detail: 'broken' };
     case 'StartCompaction':
       return { type: kind, nodeId: `w${n}`, carrier: token, instruction: 'i', key };
     case 'RequestSummary':

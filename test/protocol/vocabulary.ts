@@ -2,7 +2,7 @@ import type { CommandKey, DraftEvent } from '@palimpsest/conversation';
 
 /** The few words in which the judge reads a log, translated from the events as they are stored. */
 export type Said = { key?: CommandKey | undefined } & (
-  | { type: 'TurnQueued' | 'TurnEnded'; turn: string; status: string }
+  | { type: 'TurnQueued' | 'TurnEnded'; turn: string; status: string; reason?: string }
   | { type: 'TurnStarted'; turn: string; carrier: string; parent: string | null; kind: string; of?: string | undefined }
   | { type: 'TurnTakenOver'; turn: string; carrier: string }
   | { type: 'CallRequested'; node: string; parent: string | null; turn: string }
@@ -72,7 +72,7 @@ function words(e: DraftEvent): Said {
     case 'TurnCompleted':
       return { type: 'TurnEnded', turn: e.data.turnId, status: 'completed' };
     case 'TurnFailed':
-      return { type: 'TurnEnded', turn: e.data.turnId, status: 'failed' };
+      return { type: 'TurnEnded', turn: e.data.turnId, status: 'failed', reason: e.data.reason };
     case 'TurnCancelled':
       return { type: 'TurnEnded', turn: e.data.turnId, status: 'cancelled' };
     case 'HeadMoved':

@@ -12,7 +12,8 @@ import {
   typesOf,
 } from '../../testing';
 import { decide } from '.';
-import { absent } from '../state';
+import type { ConversationCommand } from '../commands';
+import { absent, type ConversationState } from '../state';
 
 const running = () => play(conversation(), [ask('t1')]).state;
 
@@ -104,6 +105,27 @@ describe('a turn', () => {
     const { state } = play(append(running(), failed.events.slice(0, failed.facts)), [cancel('t1')]);
     expect(state).toMatchObject({ head: null, running: null });
   });
+
+  it.each(['context_overflow', 'request_too_large'] as const)(
+    'leaves no head on an answer after which no request can be made: %s',
+    (reason) => {
+      const fail = { type: 'FailTurn', carrier: CARRIER, reason, detail: 'too large' } as const;
+      const round = (n: number) => [aTurn.answers(`t1-${n}`, [{}]), aTurn.result(`t1-${n}-0`)];
+      // As the shell does where the next request was refused: the facts stand alone.
+      const factsOf = (state: ConversationState, command: ConversationCommand) => {
+        const decided = decide(state, command);
+        if (!decided.ok) throw new Error('refused');
+        return append(state, decided.events.slice(0, decided.facts));
+      };
+      const [answer, result] = round(1);
+      const first = factsOf(play(running(), [answer!]).state, result!);
+      expect(play(first, [fail]).state).toMatchObject({ head: null, running: null });
+      const [second, itsResult] = round(2);
+      const later = factsOf(play(running(), [answer!, result!, second!]).state, itsResult!);
+      expect(play(later, [fail]).state).toMatchObject({ head: 't1-1', running: null });
+      expect(play(later, [{ ...fail, reason: 'internal' }]).state).toMatchObject({ head: 't1-2' });
+    },
+  );
 
   it('tells why a failed call ended the turn', () => {
     const { appends } = play(running(), [aTurn.fails('t1-1', 'auth')]);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chatChunks, chatWhole } from './chat-reply';
@@ -78,7 +79,7 @@ export async function speak(response: ServerResponse, spoken: Spoken, conduct: C
       return void response.end(format === 'openai' ? `data: ${error}\n\n` : `event: error\ndata: ${error}\n\n`);
     }
     if (slow > 0) await pause(slow);
-    if (!response.write(event)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+    if (!response.write(event)) await once(response, 'drain', { signal: left.signal });
   }
   response.end();
 }
