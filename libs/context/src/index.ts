@@ -1,3 +1,4 @@
+export * from './correction';
 export * from './items';
 export * from './manifest';
 export * from './pointer';

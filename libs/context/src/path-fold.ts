@@ -29,6 +29,9 @@ export interface NodeRecord {
   readonly kind: NodeKind;
   readonly provider: string;
   readonly model: string;
+  /** Tokens of its input: as they were counted before the call, uncorrected, and as the provider reported them. */
+  readonly counted: number | null;
+  readonly reported: number | null;
   readonly status: 'pending' | 'succeeded' | 'failed';
   /** The first of its turn: it sends the question. */
   readonly first: boolean;
@@ -114,16 +117,20 @@ export class PathFold {
         const request = event.content as StoredRequest & Partial<Instruction>;
         this.characters += JSON.stringify(request).length;
         const made = { ...nodeAsRequested(event.data, request.instruction, place), request, ...(stream && { stream }) };
-        const { provider, model } = event.data;
-        this.nodes.set(made.nodeId, { ...made, provider, model, status: 'pending', calls: [], received: null });
+        const { provider, model, tokens } = event.data;
+        this.nodes.set(made.nodeId, {
+          ...{ ...made, provider, model, counted: tokens?.counted ?? null, reported: null },
+          ...{ status: 'pending', calls: [], received: null },
+        });
         return;
       }
       case 'CallSucceeded': {
-        const { nodeId, toolCalls } = event.data;
+        const { nodeId, toolCalls, usage } = event.data;
         const { response } = event.content;
         this.characters += JSON.stringify(response).length;
         const received = { response, place, items: this.itemsOf(response, nodeId, place) };
-        this.amend(nodeId, { status: 'succeeded', received, calls: toolCalls.map((call) => call.toolCallId) });
+        const calls = toolCalls.map((call) => call.toolCallId);
+        this.amend(nodeId, { status: 'succeeded', received, calls, reported: usage.inputTokens });
         return;
       }
       case 'CallFailed':

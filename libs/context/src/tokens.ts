@@ -29,28 +29,49 @@ export function weightOf(code: number): number {
   return code < 0x800 ? TWO_BYTES : THREE_BYTES;
 }
 
+/** Where a letter and a figure meet, or a capital follows a small letter, a tokenizer's word ends: ids, hashes, base64. */
+const SEAM = 5;
+const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
+  if (code >= 48 && code <= 57) return 1;
+  if (code >= 65 && code <= 90) return 2;
+  return code >= 97 && code <= 122 ? 3 : 0;
+});
+
 function weigh(text: string): number {
   let weight = 0;
-  for (let at = 0; at < text.length; at += 1) weight += weightOf(text.charCodeAt(at));
+  let before = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const kind = code < 128 ? (kinds[code] as number) : 0;
+    weight += weightOf(code);
+    // A word may begin with a capital.
+    if (kind !== before && kind !== 0 && before !== 0 && !(before === 2 && kind === 3)) weight += SEAM;
+    before = kind;
+  }
   return weight;
 }
 
-/** A segment never changes, so it is weighed once: the weight of each of its pieces. */
-const weights = new WeakMap<Segment, readonly number[]>();
+/** Of a tokenizer, or of an estimate. `factor`: by how much a model's own counts were larger. */
+export type MakeCounter = (factor?: number) => TokenCounter;
 
-function weightsOf(segment: Segment): readonly number[] {
-  let known = weights.get(segment);
-  if (!known) weights.set(segment, (known = segment.map(({ text }) => weigh(text))));
-  return known;
-}
-
-/** A counter for models whose tokenizer is not at hand. `factor`: by how much its model's own counts were larger. */
-export function estimatingCounter(factor = 1): TokenCounter {
-  const tokens = (weight: number): number => Math.ceil((weight / TOKEN_WEIGHT) * factor);
-  const ofSegment = (segment: Segment): number => weightsOf(segment).reduce((sum, weight) => sum + tokens(weight), 0);
-  return {
-    text: (text) => tokens(weigh(text)),
-    request: ({ head, messages, tail }) =>
-      [head, ...messages, tail].reduce((sum, segment) => sum + ofSegment(segment), 0),
+/** Counters that share one measure of a text, in tokens or parts of them. A segment never changes, so each of its pieces is measured once. */
+export function countersBy(measure: (text: string) => number): MakeCounter {
+  const measured = new WeakMap<Segment, readonly number[]>();
+  const ofPieces = (segment: Segment): readonly number[] => {
+    let known = measured.get(segment);
+    if (!known) measured.set(segment, (known = segment.map(({ text }) => measure(text))));
+    return known;
+  };
+  return (factor = 1) => {
+    const tokens = (size: number): number => Math.ceil(size * factor);
+    const ofSegment = (segment: Segment): number => ofPieces(segment).reduce((sum, size) => sum + tokens(size), 0);
+    return {
+      text: (text) => tokens(measure(text)),
+      request: ({ head, messages, tail }) =>
+        [head, ...messages, tail].reduce((sum, segment) => sum + ofSegment(segment), 0),
+    };
   };
 }
+
+/** For models whose tokenizer is not at hand. */
+export const estimatingCounter: MakeCounter = countersBy((text) => weigh(text) / TOKEN_WEIGHT);

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { ModelChoice } from '@palimpsest/assistant';
 import {
+  type MakeCounter,
   type NodeRecord,
   type PathFold,
   nodeAsRequested,
@@ -25,7 +27,7 @@ import { isExact, type ModelProvider } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
 import { foldToFit } from './folding';
 import type { Paths } from './paths';
-import { beginning, requestBefore } from './request-before';
+import { beginning, correctionOn, requestBefore } from './request-before';
 import { RequestTooLarge } from './request-too-large';
 
 /** The bytes of a request, kept from its assembly to its call. */
@@ -52,14 +54,18 @@ export interface AssemblyContext {
   readonly assistant: AssistantVersion;
 }
 
+export interface AssemblyOptions {
+  readonly paths: Paths;
+  readonly providerOf: (name: string) => ModelProvider;
+  /** How the tokens of a model are counted. */
+  readonly countersOf: (model: ModelChoice) => Promise<MakeCounter>;
+  readonly maxRequestBytes: number;
+  readonly onUnpaired: (nodeId: string, count: number) => void;
+}
+
 /** Fills in what the rules leave open: the request of each `CallRequested`. */
 export class Assembly {
-  constructor(
-    private readonly paths: Paths,
-    private readonly providerOf: (name: string) => ModelProvider,
-    private readonly maxRequestBytes: number,
-    private readonly onUnpaired: (nodeId: string, count: number) => void,
-  ) {}
+  constructor(private readonly options: AssemblyOptions) {}
 
   /** The events, ready to be sealed, and their requests by node. */
   async complete(
@@ -90,11 +96,11 @@ export class Assembly {
     const from = nodeBefore(place);
     const begun = place.kind === 'turn' ? state.turns.get(place.turnId)?.start?.revision : undefined;
     const turnStartedAt = begun === undefined ? revision + 1n : BigInt(begun);
-    const held = await this.paths.hold({ conversationId, nodeId: from, revision, turnStartedAt });
+    const held = await this.options.paths.hold({ conversationId, nodeId: from, revision, turnStartedAt });
     const fold = held.fold.over();
     before.forEach((event, at) => fold.put({ ...event, revision: revision + 1n + BigInt(at) }));
     const { model } = assistant.definition;
-    const provider = this.providerOf(model.provider);
+    const provider = this.options.providerOf(model.provider);
     const path = pathTo(fold, from);
     const at = revision + 1n + BigInt(before.length);
     const nodeAt = (requestedAt: bigint): NodeRecord => ({
@@ -102,6 +108,8 @@ export class Assembly {
       ...{
         provider: model.provider,
         model: model.name,
+        counted: null,
+        reported: null,
         status: 'pending',
         calls: [],
         received: null,
@@ -110,12 +118,14 @@ export class Assembly {
     });
     const render = (nodes: readonly PathNode[]) =>
       provider.render({ ...assistant, assistant: assistant.definition, path: nodes });
-    const { rendered, folds } = foldToFit({ fold, path, nodeAt, cap: model.inputCap, at, render });
-    if (rendered.unpaired) this.onUnpaired(nodeId, rendered.unpaired);
+    const counterBy = await this.options.countersOf(model);
+    const counter = counterBy(correctionOn(path, model));
+    const { rendered, folds } = foldToFit({ fold, path, nodeAt, counter, cap: model.inputCap, at, render });
+    if (rendered.unpaired) this.options.onUnpaired(nodeId, rendered.unpaired);
     const body = this.bodyOf(rendered, provider.name);
-    const placed = this.paths.placed(held, path);
+    const placed = this.options.paths.placed(held, path);
     const base = placed && { nodeId: from ?? '', placed };
-    const plan = planManifest(nodeId, rendered, base, this.paths.milestone(path));
+    const plan = planManifest(nodeId, rendered, base, this.options.paths.milestone(path));
     const { head, messages, tail } = rendered;
     const traits = { nodeId, kind: place.kind, provider: model.provider, model: model.name };
     const prefix = prefixOf(
@@ -139,6 +149,7 @@ export class Assembly {
       model: model.name,
       length: body.bytes.length,
       exact: isExact(model.params),
+      tokens: { counted: counterBy().request(rendered), estimated: counter.request(rendered) },
       prefix,
     };
     return { event: { ...draft, data, content }, folds, body, placed: plan.placed };
@@ -147,7 +158,7 @@ export class Assembly {
   private bodyOf({ head, messages, tail, path, headers }: RenderedRequest, provider: string): RequestBody {
     const chunks = [head, ...messages, tail].map(wireBytes);
     const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-    if (length > this.maxRequestBytes) throw new RequestTooLarge(length, this.maxRequestBytes);
+    if (length > this.options.maxRequestBytes) throw new RequestTooLarge(length, this.options.maxRequestBytes);
     const bytes = Buffer.concat(chunks, length);
     return { provider, bytes, path, headers, sha256: createHash('sha256').update(bytes).digest('hex') };
   }

@@ -1,5 +1,4 @@
 import {
-  estimatingCounter,
   type FoldCandidate,
   handleOf,
   type NodeRecord,
@@ -8,6 +7,7 @@ import {
   planFolds,
   type RenderedRequest,
   standIn,
+  type TokenCounter,
 } from '@palimpsest/context';
 import type { EventOf } from '@palimpsest/conversation';
 import { ContextTooLarge } from './request-too-large';
@@ -18,8 +18,6 @@ interface Candidate extends FoldCandidate {
   readonly event: FoldEvent;
 }
 
-const counter = estimatingCounter();
-
 /** What a request is made of, and where its events will stand. */
 export interface ToFit {
   readonly fold: PathFold;
@@ -27,6 +25,7 @@ export interface ToFit {
   readonly path: readonly NodeRecord[];
   /** The node whose request it is, requested at a revision. */
   readonly nodeAt: (requestedAt: bigint) => NodeRecord;
+  readonly counter: TokenCounter;
   /** Tokens: the model's input cap. */
   readonly cap: number;
   /** Of the first event to come. */
@@ -38,14 +37,14 @@ export interface ToFit {
  * A request with as many results folded as it takes to fit the model's input cap, and the events that say so: they stand from `at` on, the
  * request behind them. They are put into `fold`. Throws `ContextTooLarge` where no folding helps.
  */
-export function foldToFit({ fold, path, nodeAt, cap, at, render }: ToFit): {
+export function foldToFit({ fold, path, nodeAt, counter, cap, at, render }: ToFit): {
   readonly rendered: RenderedRequest;
   readonly folds: readonly FoldEvent[];
 } {
   const whole = render(fold.render([...path, nodeAt(at)]));
   const excess = counter.request(whole) - cap;
   if (excess <= 0) return { rendered: whole, folds: [] };
-  const candidates = candidatesOn(fold, path, nodeAt(at));
+  const candidates = candidatesOn(fold, path, nodeAt(at), counter);
   const planned = new Set(planFolds(excess, candidates));
   const folds = candidates.filter(({ toolCallId }) => planned.has(toolCallId)).map(({ event }) => event);
   folds.forEach((event, index) => fold.put({ ...event, revision: at + BigInt(index) }));
@@ -56,7 +55,12 @@ export function foldToFit({ fold, path, nodeAt, cap, at, render }: ToFit): {
 }
 
 /** The results on a path that stand there whole, in its order. */
-function candidatesOn(fold: PathFold, path: readonly NodeRecord[], { nodeId, turnId }: NodeRecord) {
+function candidatesOn(
+  fold: PathFold,
+  path: readonly NodeRecord[],
+  { nodeId, turnId }: NodeRecord,
+  counter: TokenCounter,
+) {
   const folded = fold.foldsOn(path);
   return path.flatMap((node) => {
     const names = namesOf(node);

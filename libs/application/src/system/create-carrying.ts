@@ -7,7 +7,7 @@ import {
   PostgresSnapshotStore,
 } from '@palimpsest/event-store';
 import { type Limits, type Logger, type Pool, randomIds, systemClock } from '@palimpsest/platform';
-import { itemsOfResponse, type ModelProvider } from '@palimpsest/providers';
+import { itemsOfResponse, type ModelProvider, type ModelRegistry, tokenCounters } from '@palimpsest/providers';
 import type { ConversationLog, ConversationTree } from '@palimpsest/read-models';
 import { type ToolRegistry, validateArguments } from '@palimpsest/tools';
 import {
@@ -44,6 +44,7 @@ export interface CarryingParts {
   readonly identities: ConversationIdentities;
   readonly replayer: Replayer;
   readonly providers: ReadonlyMap<string, ModelProvider>;
+  readonly models: ModelRegistry;
   readonly tools: ToolRegistry;
   readonly limits: Limits;
   readonly log: Logger;
@@ -105,13 +106,17 @@ export function createCarrying(parts: CarryingParts): Carrying {
 }
 
 function createWriter(
-  { pool, store, codec, assistants, providers, limits, log, metrics }: CarryingParts,
+  { pool, store, codec, assistants, providers, models, limits, log, metrics }: CarryingParts,
   paths: Paths,
   identify: (conversationId: string) => ReturnType<ConversationIdentities['find']>,
 ): ConversationWriter {
-  const assembly = new Assembly(paths, providerIn(providers), limits.maxRequestBytes, (nodeId, count) => {
-    metrics.unpairedItems.inc(count);
-    log.warn({ nodeId, count }, 'calls without a result, or results without a call, were left out of a request');
+  const assembly = new Assembly({
+    ...{ paths, providerOf: providerIn(providers), maxRequestBytes: limits.maxRequestBytes },
+    countersOf: ({ provider, name }) => tokenCounters(models.find(provider, name).tokenizer),
+    onUnpaired: (nodeId, count) => {
+      metrics.unpairedItems.inc(count);
+      log.warn({ nodeId, count }, 'calls without a result, or results without a call, were left out of a request');
+    },
   });
   const snapshots = new PostgresSnapshotStore(pool);
   const hooks = hooksOf(log, metrics);

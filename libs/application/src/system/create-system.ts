@@ -67,7 +67,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   const replayer = new Replayer(conversations, tree);
   const carrying = createCarrying({
     ...{ pool, store, codec, keys, conversations, tree, assistants, identities, replayer },
-    ...{ providers, tools, limits, log, metrics },
+    ...{ providers, models: options.models, tools, limits, log, metrics },
   });
   const { writer, engine, work, feed, leases, follower, sweep } = carrying;
   const projectors = new Projectors({ pool, store, log, metrics, tables, writes: options.projects ?? true });
