@@ -77,7 +77,7 @@ export const NOT_PLAIN =
   /(?<![\p{L}\p{N}])(?:if|whether|suppose|supposing|imagine|assume|unless|think|thinks|thought|say|says|said|told|asked|maybe|perhaps|not|never|was|were|used\s+to|만약|만일|혹시|예를\s*들어)(?![\p{Script=Latin}\p{N}])|n't|["“”「」『』`]|^\s*>/iu;
 
 const STATES_AFTER =
-  '\\s{0,3}(?:(?:is|are|of|at|to|by|on|will\\s+be|should\\s+be|must\\s+be|has\\s+to\\s+be)(?!\\p{L})|=|:)\\s{0,3}(?:(?:now|only|just|at\\s+most|up\\s+to|exactly)\\s{1,3})?';
+  '\\s{0,3}(?:(?:is|are|of|at|to|by|on|(?:has\\s+)?(?:changed|increased|decreased|risen|gone\\s+up|gone\\s+down|went\\s+up|went\\s+down)\\s+to|will\\s+be|should\\s+be|must\\s+be|has\\s+to\\s+be)(?!\\p{L})|=|:)\\s{0,3}(?:(?:now|only|just|at\\s+most|up\\s+to|exactly)\\s{1,3})?';
 const STATES_AFTER_KO = '(?:은|는|이|가|을|를)?\\s{0,3}(?:[:=]\\s?)?(?:(?:이제|지금|그냥|총|최대|딱)\\s{0,3})?';
 
 export const statesAfter = (value: string): RegExp =>

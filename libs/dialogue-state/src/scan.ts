@@ -56,17 +56,24 @@ export function scanQuestion(question: string, schema: StateSchema, moment: Mome
   const fields = schema.fields.map((field) => new ScannedField(field, moment));
   const hits: ScanHit[] = [];
   const unclear = new Set<string>();
+  const named = byName(fields);
   let looked = 0;
   for (const mention of text.matchAll(mentions(schema.fields.flatMap(namesOf)))) {
-    const named = fields.filter((field) => field.names.has(fold(mention[0])));
-    const [only] = named;
-    const place = new Place(text, mention.index, mention.index + mention[0].length);
-    const hit = only && named.length === 1 && looked++ < stateLimits.maxMentions ? only.read(place) : undefined;
+    const meant = named.get(fold(mention[0])) ?? [];
+    const place =
+      looked++ < stateLimits.maxMentions && new Place(text, mention.index, mention.index + mention[0].length);
+    const hit = place && meant.length === 1 ? meant[0]?.read(place) : undefined;
     if (hit) hits.push(hit);
-    else if (!place.onlyAsks()) named.forEach((field) => unclear.add(field.name));
+    else if (!place || !place.onlyAsks()) meant.forEach((field) => unclear.add(field.name));
   }
   hintByForm(text, schema, hits, unclear);
   return { hits, mayChange: schema.fields.map(({ name }) => name).filter((name) => unclear.has(name)) };
+}
+
+function byName(fields: readonly ScannedField[]): ReadonlyMap<string, readonly ScannedField[]> {
+  const named = new Map<string, ScannedField[]>();
+  for (const field of fields) for (const name of field.names) named.set(name, [...(named.get(name) ?? []), field]);
+  return named;
 }
 
 /** Full-width letters and digits are the plain ones, at the same offsets. */
@@ -89,7 +96,7 @@ class Place {
     const cut = lastEnd(before, SENTENCE_END);
     // Too far from its beginning to be read as a plain sentence.
     this.sentence = cut === 0 && from > 0 ? `"${before}` : before.slice(cut);
-    this.clause = this.sentence.slice(lastEnd(this.sentence, /[,:]\s/gu));
+    this.clause = this.sentence.slice(lastEnd(this.sentence, CLAUSE_END));
     this.tail = text.slice(end, end + REACH);
   }
 
@@ -107,6 +114,8 @@ class Place {
 
 const REACH = 120;
 const SENTENCE_END = /[!?？。\n;]|\.(?=\s)/gu;
+
+const CLAUSE_END = /[,:]\s|\s(?:and|but)\s+(?=(?:my|our|the)\s)/giu;
 
 function lastEnd(text: string, ends: RegExp): number {
   let end = 0;
@@ -188,50 +197,59 @@ const standsAlone = (rest: string, tail: string): boolean =>
 
 /** What stands in the text by its form, outside of what was read: a rule can't tell what it is about. */
 function hintByForm(text: string, schema: StateSchema, hits: readonly ScanHit[], unclear: Set<string>): void {
-  const seen = new Map<RegExp, boolean>();
-  const stands = (pattern: RegExp): boolean => {
-    const known = seen.get(pattern);
-    if (known !== undefined) return known;
-    const found = pattern.global ? outside(text, pattern, hits) : pattern.test(text);
-    seen.set(pattern, found);
-    return found;
-  };
-  const forms = { amount: amounts(), number: numbers(), date: dates() };
+  const sentences = hits.map((hit) => sentenceOf(text, hit));
+  const amount = outside(text, amounts(), hits);
+  const number = outside(text, numbers(), hits);
+  const date = outside(text, dates(), hits);
+  // "Actually, my budget is 20,000": the word of change is about what was read in its sentence.
+  const change = outside(text, new RegExp(CHANGE_WORDS, 'giu'), sentences);
   for (const field of schema.fields) {
-    if (mayBeMeant(field, forms, stands)) unclear.add(field.name);
+    if (mayBeMeant(field)) unclear.add(field.name);
   }
-}
 
-type Forms = Readonly<Record<'amount' | 'number' | 'date', RegExp>>;
-
-function mayBeMeant(field: FieldDefinition, forms: Forms, stands: (pattern: RegExp) => boolean): boolean {
-  switch (field.type) {
-    case 'money':
-      return stands(forms.amount) || (stands(CHANGE_WORDS) && stands(forms.number));
-    case 'number': {
-      const { units = [] } = field;
-      const counted = units.length > 0 && stands(new RegExp(`\\d\\s?${anyOf(units)}`, 'giu'));
-      return counted || (stands(CHANGE_WORDS) && stands(forms.number));
+  function mayBeMeant(field: FieldDefinition): boolean {
+    switch (field.type) {
+      case 'money':
+        return amount || (change && number);
+      case 'number':
+        return (change && number) || outside(text, counted(field), hits);
+      case 'date':
+        return date;
+      case 'enum':
+        return change || outside(text, mentions(enumWords(field)), hits);
+      case 'text':
+      case 'boolean':
+        return change || KIND_WORDS[field.kind].test(text);
     }
-    case 'date':
-      return stands(forms.date);
-    case 'enum':
-      return stands(CHANGE_WORDS) || stands(mentions(enumWords(field)));
-    case 'text':
-    case 'boolean':
-      return stands(CHANGE_WORDS) || stands(KIND_WORDS[field.kind]);
   }
 }
+
+const counted = ({ units = [] }: FieldDefinition): RegExp => new RegExp(`\\d\\s?${anyOf(units)}`, 'giu');
 
 const enumWords = ({ values = [] }: FieldDefinition): readonly string[] =>
   values.flatMap(({ value, labels }) => [value, ...Object.values(labels)]);
 
-/** Hits are in order, and so are matches: one pass over both. */
-function outside(text: string, pattern: RegExp, hits: readonly ScanHit[]): boolean {
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** As far as a rule looks. */
+function sentenceOf(text: string, { start, end }: Span): Span {
+  const from = Math.max(0, start - REACH);
+  const rest = text.slice(end, end + REACH).search(SENTENCE_END);
+  return {
+    start: from + lastEnd(text.slice(from, start), SENTENCE_END),
+    end: rest < 0 ? Math.min(text.length, end + REACH) : end + rest,
+  };
+}
+
+/** Spans are in order, and so are matches: one pass over both. */
+function outside(text: string, pattern: RegExp, spans: readonly Span[]): boolean {
   let at = 0;
   for (const { index } of text.matchAll(pattern)) {
-    while ((hits[at]?.end ?? Infinity) <= index) at++;
-    if (index < (hits[at]?.start ?? Infinity)) return true;
+    while ((spans[at]?.end ?? Infinity) <= index) at++;
+    if (index < (spans[at]?.start ?? Infinity)) return true;
   }
   return false;
 }

@@ -37,6 +37,7 @@ describe('a scan of a question', () => {
     ['The deadline is next Friday.', ['deadline', '2026-12-04']],
     ['Our due date is December 4, 2026', ['deadline', '2026-12-04']],
     ['Move the deadline to tomorrow', ['deadline', '2026-11-26']],
+    ['My budget has changed to 20,000', ['budget', 20_000]],
     ['party size is 4 people', ['party size', 4]],
     ['The class is Business.', ['class', 'business']],
     ['예산은 20,000원', ['budget', 20_000, 'KRW']],
@@ -72,6 +73,12 @@ describe('a scan of a question', () => {
     ['He said "my budget is 20,000"', 'budget'],
     ['He told me the budget is 20,000', 'budget'],
     ['> my budget is 20,000', 'budget'],
+    ['Bob said: my budget is 20,000', 'budget'],
+    ['Suppose, for once, my budget is 20,000', 'budget'],
+    ['“Well, my budget is 20,000”', 'budget'],
+    ['만약, 예산은 20,000원이에요', 'budget'],
+    ['If it helps, make the budget 20,000', 'budget'],
+    ['He told them, forget about the budget', 'budget'],
     ["Don't assume the budget is 20,000", 'budget'],
     ['The budget was 20,000', 'budget'],
     ['I can pay 20,000원', 'budget'],
@@ -105,6 +112,17 @@ describe('a scan of a question', () => {
     expect(scan('')).toEqual({ hits: [], mayChange: [] });
   });
 
+  it('takes a word of change for what was read in its sentence, and for nothing else', () => {
+    for (const question of [
+      'Actually, my budget is 20,000 now.',
+      '이제 예산을 20,000원으로 올려줘',
+      "Let's raise the budget to 20,000.",
+    ]) {
+      expect([question, scan(question).mayChange]).toEqual([question, []]);
+    }
+    expect(scan('My budget is 20,000. Actually, the other one.').mayChange).toContain('chosen_option');
+  });
+
   it('takes a correction after the first value, or says that there may be one', () => {
     expect(hits('My budget is 10,000. Sorry, my budget is 20,000.')).toEqual([
       ['budget', 10_000],
@@ -117,6 +135,10 @@ describe('a scan of a question', () => {
     expect(hits('예산은 2만원이고, 마감일은 내일이에요.')).toEqual([
       ['budget', 20_000, 'KRW'],
       ['deadline', '2026-11-26'],
+    ]);
+    expect(hits('My budget is $20,000 and the deadline is end of next month')).toEqual([
+      ['budget', 20_000, 'USD'],
+      ['deadline', '2026-12-31'],
     ]);
     const shared = schemaOf(
       field('a', { type: 'money', aliases: ['cost'] }),
