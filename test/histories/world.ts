@@ -1,5 +1,6 @@
 import type { ConversationCommand, ConversationSource } from '@palimpsest/conversation';
 import { Replayer } from '@palimpsest/audit';
+import { estimatingCounter } from '@palimpsest/context';
 import {
   type EventCodec,
   type EventStore,
@@ -141,12 +142,12 @@ export class Process {
     const identities = new ConversationIdentities(store, codec);
     const log = new ConversationLog(store, codec);
     this.paths = new Paths(log, unread, itemsOfResponse, (id) => identities.sourcesOf(id), 100_000_000);
-    const assembly = new Assembly(
-      this.paths,
-      (name) => this.provider(name),
-      50_000_000,
-      () => (world.unpaired += 1),
-    );
+    const assembly = new Assembly({
+      ...{ paths: this.paths, maxRequestBytes: 50_000_000 },
+      providerOf: (name) => this.provider(name),
+      countersOf: async () => estimatingCounter,
+      onUnpaired: () => (world.unpaired += 1),
+    });
     this.writer = new ConversationWriter({ store, codec, snapshots, assistants, assembly, now }, (id) =>
       identities.find(id),
     );
