@@ -11,6 +11,7 @@ export type RefusalCode =
   | 'has_dependents'
   | 'idempotency_conflict'
   | 'key_lost'
+  | 'log_damaged'
   | 'not_found'
   | 'not_switchable'
   | 'outcome_unknown'

@@ -38,12 +38,16 @@ export class ConversationLog {
 
   /** Events after a revision, opened one by one as they are asked for: whoever looks for an end reads no further. */
   async *following(conversationId: string, revision: bigint): AsyncIterable<ConversationRecord> {
-    const first = await this.read(conversationId, revision + 1n, FIRST_READ);
-    for (const event of first) yield await this.open(event);
-    if (first.length < FIRST_READ) return;
-    const from = revision + 1n + BigInt(FIRST_READ);
-    for await (const event of this.store.readStream(conversationStream(conversationId), { from }))
+    const stream = conversationStream(conversationId);
+    let from = revision + 1n;
+    let left = FIRST_READ;
+    for await (const event of this.store.readStream(stream, { from, limit: FIRST_READ })) {
       yield await this.open(event);
+      from = event.revision + 1n;
+      left -= 1;
+    }
+    if (left > 0) return;
+    for await (const event of this.store.readStream(stream, { from })) yield await this.open(event);
   }
 
   /** All events after a revision (-1n: from the start). */

@@ -1,4 +1,4 @@
-import type { EventStore, Position } from '@palimpsest/event-store';
+import { type EventStore, EventUnreadable, followLog, type Position } from '@palimpsest/event-store';
 import { conversationStream } from '@palimpsest/read-models';
 import type { TurnEngine } from './engine';
 import type { TurnFeed } from './turn-feed';
@@ -12,6 +12,8 @@ export interface FollowerOptions {
   /** It is over: nothing of it stays in this process. */
   readonly onDeleted: (conversationId: string) => void;
   readonly onError: (error: unknown) => void;
+  /** Told of each event that can't be read. It is passed over. */
+  readonly onUnreadable: (error: EventUnreadable) => void;
 }
 
 /** Each api process follows the log: what others wrote, who has work to do, and what those who watch a turn are told. */
@@ -33,15 +35,25 @@ export class LogFollower {
     readonly conversations: readonly string[];
     readonly position: Position;
   }): Promise<void> {
-    for (const conversationId of conversations)
-      for await (const event of this.options.store.readStream(conversationStream(conversationId)))
-        if (event.position <= position) this.options.unfinished.put(event);
+    for (const conversationId of conversations) await this.recall(conversationId, position);
     this.reached = position;
     this.running = this.run();
   }
 
   get position(): Position {
     return this.reached;
+  }
+
+  /** One that is damaged in the log keeps no process from its start. */
+  private async recall(conversationId: string, position: Position): Promise<void> {
+    const { store, unfinished, onUnreadable } = this.options;
+    try {
+      for await (const event of store.readStream(conversationStream(conversationId)))
+        if (event.position <= position) unfinished.put(event);
+    } catch (error) {
+      if (!(error instanceof EventUnreadable)) throw error;
+      onUnreadable(error);
+    }
   }
 
   async stop(): Promise<void> {
@@ -64,9 +76,9 @@ export class LogFollower {
   }
 
   private async follow(signal: AbortSignal): Promise<void> {
-    const { store, engine, feed, unfinished } = this.options;
+    const { store, engine, feed, unfinished, onUnreadable } = this.options;
     const filter = { streamPrefixes: ['conversation-'] };
-    for await (const batch of store.subscribe({ after: this.reached, filter, signal })) {
+    for await (const batch of followLog(store, { after: this.reached, filter, signal, onUnreadable })) {
       for (const event of batch.events) {
         const conversationId = event.stream.slice('conversation-'.length);
         unfinished.put(event);

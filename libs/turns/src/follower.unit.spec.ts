@@ -20,6 +20,7 @@ it('ends with its store, and does not spin on a subscription that is over', asyn
     unfinished: new UnfinishedConversations(),
     onDeleted: () => undefined,
     onError: (error) => void errors.push(error),
+    onUnreadable: (error) => void errors.push(error),
   });
   await follower.begin({ conversations: [], position: -1n });
   await store.close();

@@ -1,5 +1,5 @@
 import type { ConversationEvent, ConversationSource } from '@palimpsest/conversation';
-import type { EventCodec, EventStore } from '@palimpsest/event-store';
+import { type EventCodec, type EventStore, EventUnreadable } from '@palimpsest/event-store';
 import { conversationStream } from '@palimpsest/read-models';
 import { LRUCache } from 'lru-cache';
 
@@ -66,9 +66,17 @@ export class ConversationIdentities {
   }
 
   /** Nothing stands behind a conversation's end but that of its key. */
-  private async isOver(stream: string): Promise<boolean> {
-    for await (const { type } of this.store.readStream(stream, { direction: 'backwards', limit: 2 }))
-      if (type === 'ConversationDeleted') return true;
-    return false;
+  private async isOver(stream: string, from?: bigint): Promise<boolean> {
+    try {
+      const options = { direction: 'backwards', limit: 2, ...(from !== undefined && { from }) } as const;
+      for await (const { type } of this.store.readStream(stream, options))
+        if (type === 'ConversationDeleted') return true;
+      return false;
+    } catch (error) {
+      if (!(error instanceof EventUnreadable)) throw error;
+      // Its type is known all the same.
+      const { type, revision } = error.place;
+      return type === 'ConversationDeleted' || (revision > 0n && this.isOver(stream, revision - 1n));
+    }
   }
 }

@@ -27,6 +27,7 @@ const everywhere: readonly ProblemCode[] = [
   'forbidden',
   'internal_error',
   'key_lost',
+  'log_damaged',
   'shutting_down',
 ];
 

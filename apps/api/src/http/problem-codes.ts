@@ -36,6 +36,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   idempotency_conflict: { status: 409, title: 'The Idempotency-Key belongs to another body' },
   internal_error: { status: 500, title: 'Something broke here' },
   key_lost: { status: 503, title: 'The key of this content is lost' },
+  log_damaged: { status: 503, title: 'The log is damaged here' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
   not_acceptable: { status: 406, title: 'No representation fits the Accept header' },
   not_found: { status: 404, title: 'Not found' },

@@ -1,5 +1,5 @@
 import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import { StoreUnavailable } from '@palimpsest/event-store';
+import { EventUnreadable, StoreUnavailable } from '@palimpsest/event-store';
 import { describeError, isDatabaseAway } from '@palimpsest/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EDGE_CONFIG, type EdgeConfig } from './edge-config';
@@ -43,6 +43,21 @@ export function unexpected(thrown: unknown, requestId: string, log: EdgeConfig['
       'not_ready',
       'The database cannot be reached at the moment. Send it again in a moment, with the same Idempotency-Key.',
       { requestId },
+    );
+  }
+  if (thrown instanceof EventUnreadable) {
+    const { stream, revision, position } = thrown.place;
+    log.error(
+      { requestId, stream, revision, position },
+      'a request met an event that cannot be read: run palimpsest verify',
+    );
+    return new Problem(
+      'log_damaged',
+      `An event that this needs (revision ${revision}) can't be read in the log any more.`,
+      {
+        requestId,
+        revision: String(revision),
+      },
     );
   }
   log.error({ requestId, error: { type, code, stack } }, 'a request failed unexpectedly');

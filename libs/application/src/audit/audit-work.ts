@@ -11,6 +11,7 @@ import { type Config, type DataFiles, type Logger, type Pool, systemClock } from
 import type { Tables } from '@palimpsest/read-models';
 import { KeyDestructions } from './key-destructions';
 import { KeyHealth } from './key-health';
+import { sayUnreadable } from './say-unreadable';
 
 export interface AnchorSettings {
   readonly signingKey: SigningKeyFiles;
@@ -78,7 +79,7 @@ export class AuditWork {
     anchors: AnchorSettings | undefined,
   ) {
     const onError = (err: unknown) => log.error({ err }, 'destroying a key again failed; it is tried again');
-    this.destructions = new KeyDestructions({ pool, store, keys, onError });
+    this.destructions = new KeyDestructions({ pool, store, keys, onError, onUnreadable: sayUnreadable(log) });
     this.keyHealth = new KeyHealth(tree, keys, (keyId) =>
       log.error({ keyId }, 'a key is missing, and nobody destroyed it: restore the keys from their backup'),
     );

@@ -1,3 +1,4 @@
+export * from './say-unreadable';
 export * from './audit-work';
 export * from './key-destructions';
 export * from './key-health';

@@ -28,7 +28,17 @@ function process(store: EventStore = log.store) {
   const keys = ring();
   const errors: unknown[] = [];
   const pool = log.admin;
-  return { keys, errors, work: new KeyDestructions({ pool, store, keys, onError: (error) => errors.push(error) }) };
+  return {
+    keys,
+    errors,
+    work: new KeyDestructions({
+      pool,
+      store,
+      keys,
+      onError: (error) => errors.push(error),
+      onUnreadable: (error) => errors.push(error),
+    }),
+  };
 }
 
 /** A conversation that says that a key is destroyed, and nothing else. */

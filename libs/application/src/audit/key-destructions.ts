@@ -1,4 +1,12 @@
-import { digestOf, type EventStore, type KeyRing, metaOf, type StoredEvent } from '@palimpsest/event-store';
+import {
+  digestOf,
+  type EventStore,
+  type EventUnreadable,
+  followLog,
+  type KeyRing,
+  metaOf,
+  type StoredEvent,
+} from '@palimpsest/event-store';
 import type { Pool } from '@palimpsest/platform';
 
 /**
@@ -27,6 +35,8 @@ export interface KeyDestructionsOptions {
   readonly store: EventStore;
   readonly keys: KeyRing;
   readonly onError: (error: unknown) => void;
+  /** Told of each event that can't be read: were it one that destroys a key, nobody would know. It is passed over. */
+  readonly onUnreadable: (error: EventUnreadable) => void;
 }
 
 /**
@@ -71,9 +81,9 @@ export class KeyDestructions {
   }
 
   private async follow(caughtUp: () => void): Promise<void> {
-    const { store, onError } = this.options;
-    const filter = { types: ['KeyDestroyed'] };
-    for await (const batch of store.subscribe({ after: this.position, filter, signal: this.stopping.signal })) {
+    const { store, onError, onUnreadable } = this.options;
+    const following = { after: this.position, filter: { types: ['KeyDestroyed'] }, onUnreadable };
+    for await (const batch of followLog(store, { ...following, signal: this.stopping.signal })) {
       for (const event of batch.events) {
         const keyId = keyDestroyedBy(event);
         if (keyId === null)

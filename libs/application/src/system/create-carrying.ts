@@ -29,6 +29,7 @@ import {
   WireCalls,
   WorkCalls,
 } from '@palimpsest/turns';
+import { sayUnreadable } from '../audit/say-unreadable';
 import type { Metrics } from '../metrics';
 import { engineEvents } from './engine-events';
 
@@ -97,7 +98,9 @@ export function createCarrying(parts: CarryingParts): Carrying {
       log.warn({ err, conversationId }, 'a deleted conversation could not be forgotten here'),
     );
   const onError = (error: unknown) => events.broken(null, error);
-  const follower = new LogFollower({ store, engine, feed, unfinished, onDeleted, onError });
+  const follower = new LogFollower({
+    ...{ store, engine, feed, unfinished, onDeleted, onError, onUnreadable: sayUnreadable(log) },
+  });
   const sweep = new Sweep({
     ...{ ...clock, engine, work, writer, leases, unfinished, identify, events, renewMs: limits.leaseRenewMs },
     ...pick(limits, 'maxTakeovers', 'sweepMs', 'leaseMs'),

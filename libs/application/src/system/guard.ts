@@ -1,5 +1,5 @@
 import type { ConversationState } from '@palimpsest/conversation';
-import { conversationKeyId, KeyLost, OutcomeUnknown, Sealed } from '@palimpsest/event-store';
+import { conversationKeyId, EventUnreadable, KeyLost, OutcomeUnknown, Sealed } from '@palimpsest/event-store';
 import type { Projector } from '@palimpsest/read-models';
 import type { ConversationIdentity } from '@palimpsest/turns';
 import { validate as isUuid } from 'uuid';
@@ -22,6 +22,7 @@ export async function guarded<T>(work: () => Promise<Answer<T>>): Promise<Answer
         'key_lost',
         'Its key is missing, and nobody destroyed it. An operator has to restore the keys from their backup.',
       );
+    if (error instanceof EventUnreadable) return logDamaged(error);
     if (error instanceof OutcomeUnknown)
       return refused(
         'outcome_unknown',
@@ -30,6 +31,14 @@ export async function guarded<T>(work: () => Promise<Answer<T>>): Promise<Answer
     throw error;
   }
 }
+
+/** An event that it needs is none any more. Nothing is decided past it, and nothing before it is lost. */
+const logDamaged = ({ place: { revision } }: EventUnreadable) =>
+  refused(
+    'log_damaged',
+    `An event that this needs (revision ${revision}) can't be read in the log any more; what stands before it is there. An operator has to run palimpsest verify and restore it.`,
+    { revision: String(revision) },
+  );
 
 /** The conversation, if it is the caller's own: another tenant's does not exist. What was deleted is 410 under its id, and nowhere else. */
 export async function ownConversation<T>(
@@ -73,12 +82,26 @@ export async function ownTurn<T>(
   work: (conversation: ConversationIdentity, start: bigint) => Promise<Answer<T>>,
 ): Promise<Answer<T>> {
   return ownConversation(system, caller, conversationId, async (conversation) => {
-    const { tenantId } = conversation;
-    const added =
-      addedAt(system.writer.known(conversation.conversationId), turnId) ??
-      addedAt((await system.writer.read(conversation.conversationId, tenantId)).state, turnId);
+    const known = addedAt(system.writer.known(conversation.conversationId), turnId);
+    const added = known ?? (await addedInLog(system, conversation, turnId));
     return added === undefined ? notFound('turn') : work(conversation, BigInt(added));
   });
+}
+
+/** A stream that is damaged further on has no state; a turn that began before the damage is found all the same. */
+async function addedInLog(
+  { writer, log }: System,
+  { conversationId, tenantId }: ConversationIdentity,
+  turnId: string,
+): Promise<bigint | number | undefined> {
+  try {
+    return addedAt((await writer.read(conversationId, tenantId)).state, turnId);
+  } catch (error) {
+    if (!(error instanceof EventUnreadable)) throw error;
+    for await (const { type, data, revision } of log.following(conversationId, -1n))
+      if ((type === 'TurnQueued' || type === 'TurnStarted') && data.turnId === turnId) return revision;
+    throw error;
+  }
 }
 
 /** Waits, bounded, until a read model has reached this position of the log. */
