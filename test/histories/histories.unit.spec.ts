@@ -156,7 +156,20 @@ class Told {
     expect(this.world.unpaired).toBe(0);
   }
 
+  /** O03: it begins with all of the request before, or with less of it and a reason; what it names is really the same. */
+  private growsFrom(nodeId: string, bytes: Buffer): void {
+    const { parent, origin, prefix } = this.world.mirror.nodeOf(nodeId);
+    const before = this.world.sent.get(parent ?? origin ?? '');
+    const shared = prefix?.bytes ?? 0;
+    if (!before) return expect(shared).toBe(0);
+    expect(bytes.subarray(0, shared).equals(before.subarray(0, shared))).toBe(true);
+    expect(prefix?.brokenBy?.event).not.toBe('unexplained');
+    // The end of the list of messages always moves on.
+    if (!prefix?.brokenBy) expect(shared).toBe(before.length - ']}'.length);
+  }
+
   private async holds(nodeId: string, bytes: Buffer): Promise<void> {
+    this.growsFrom(nodeId, bytes);
     const { marks, folded } = this.world.mirror.expected(nodeId);
     const found = marksIn(bytes.toString('utf8'));
     expect([...found].filter((mark) => !folded.has(mark)).sort()).toEqual([...marks].sort());
@@ -186,7 +199,7 @@ const RUNS = Number(process.env['PALIMPSEST_HISTORIES'] ?? 200);
 const seed = process.env['PALIMPSEST_SEED'];
 
 describe('random histories, told by two processes that die', () => {
-  it('P02: every request holds its own path, whole and paired and nothing else, and replays to the same bytes for ever', async () => {
+  it('P02, O03: every request holds its own path, whole and paired and nothing else, grows from the one before, and replays to the same bytes for ever', async () => {
     await fc.assert(
       fc.asyncProperty(history, async ({ whenBusy, moves }) => {
         const told = await Told.begin(whenBusy);

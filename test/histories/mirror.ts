@@ -1,4 +1,5 @@
 import type { OpenedEvent } from '@palimpsest/context';
+import type { RequestPrefix } from '@palimpsest/conversation';
 import { marksIn } from './texts';
 
 interface MirroredNode {
@@ -10,6 +11,7 @@ interface MirroredNode {
   readonly kind: string;
   /** Of a turn's first node its question, of a call outside a turn its instruction. */
   readonly asks: string;
+  readonly prefix: RequestPrefix | undefined;
   answer: string | null;
   calls: readonly string[];
 }
@@ -30,11 +32,11 @@ export class Mirror {
         return;
       case 'CallRequested': {
         const { data } = event;
-        const { nodeId, parent, kind } = data;
+        const { nodeId, parent, kind, prefix } = data;
         const first = data.kind === 'turn' && data.round === 1;
         const asks = data.kind === 'turn' ? (first ? this.questionOf(data.turnId) : '') : instructionIn(event.content);
         const origin = data.kind === 'compaction' ? data.origin : null;
-        const node = { nodeId, conversationId, revision: event.revision, parent, origin, kind, asks };
+        const node = { nodeId, conversationId, revision: event.revision, parent, origin, kind, asks, prefix };
         this.nodes.set(nodeId, { ...node, answer: null, calls: [] });
         return;
       }
@@ -95,7 +97,7 @@ export class Mirror {
     return path.reverse();
   }
 
-  private nodeOf(nodeId: string): MirroredNode {
+  nodeOf(nodeId: string): MirroredNode {
     const node = this.nodes.get(nodeId);
     if (!node) throw new Error(`The log names node ${nodeId} before it was requested.`);
     return node;
