@@ -9,6 +9,7 @@ import { ProblemFilter } from './http/problem-filter';
 import { RunningTextController } from './internal/running-text.controller';
 import { NodesController } from './nodes/nodes.controller';
 import { ProjectionsController } from './projections/projections.controller';
+import { PlaybooksController } from './playbooks/playbooks.controller';
 import { ApprovalsController } from './turns/approvals.controller';
 import { TurnAnswers } from './turns/turn-answers';
 import { TurnsController } from './turns/turns.controller';
@@ -30,6 +31,7 @@ export class EdgeModule {
         ApprovalsController,
         NodesController,
         ProjectionsController,
+        PlaybooksController,
         HealthController,
         RunningTextController,
       ],

@@ -28,6 +28,15 @@ import {
   RegenerateAnswerHandler,
 } from './turns/turn.handlers';
 
+import { AddPlaybookVersionHandler } from './playbooks/add-playbook-version.handler';
+import { MakePlaybookHandler } from './playbooks/make-playbook.handler';
+import { OpenEditConversationHandler } from './playbooks/open-edit-conversation.handler';
+import {
+  DiffPlaybookVersionsHandler,
+  GetPlaybookHandler,
+  ListPlaybookVersionsHandler,
+} from './playbooks/playbook-queries.handlers';
+
 /** Each takes the `System` that its module provides. */
 export const handlers = [
   CreateAssistantVersionHandler,
@@ -56,4 +65,10 @@ export const handlers = [
   RebuildProjectionHandler,
   DropGenerationHandler,
   RetryParkedHandler,
+  MakePlaybookHandler,
+  AddPlaybookVersionHandler,
+  OpenEditConversationHandler,
+  GetPlaybookHandler,
+  ListPlaybookVersionsHandler,
+  DiffPlaybookVersionsHandler,
 ];

@@ -13,6 +13,8 @@ export * from './metrics';
 export * from './nodes/node.queries';
 export * from './projections/projection.commands';
 export * from './projections/projection.views';
+export * from './playbooks/playbook.commands';
+export * from './playbooks/playbook.queries';
 export * from './refusal';
 export * from './turns/follow-running-text.query';
 export * from './turns/turn.commands';

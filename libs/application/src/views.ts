@@ -1,4 +1,5 @@
 import type { PrefixBreak, Usage } from '@palimpsest/conversation';
+import type { Difference } from '@palimpsest/playbook';
 
 /** The shapes of DESIGN section 8. Revisions and positions are bigint here and decimal strings in JSON. */
 
@@ -194,6 +195,51 @@ export interface UsageView extends Page<CallUsageView> {
   readonly total: UsageSum;
   /** Those that made calls on this page, each with all of its calls. */
   readonly turns: readonly TurnUsageView[];
+}
+
+/** How a transform ended: with a playbook, or without one. Revision and position are those of its last event in the conversation. */
+export type TransformView = Written & {
+  readonly conversationId: string;
+  /** One for each attempt, in order. */
+  readonly nodes: readonly string[];
+  readonly attempts: readonly { readonly nodeId: string; readonly ok: boolean; readonly errors: readonly string[] }[];
+} & (
+    | {
+        readonly status: 'created';
+        readonly playbookId: string;
+        readonly version: number;
+        readonly playbook: Readonly<Record<string, unknown>>;
+      }
+    | { readonly status: 'failed'; readonly error: { readonly code: string; readonly detail: string } }
+  );
+
+/** One version, and where it stands in the playbook's stream. */
+export interface PlaybookVersionView extends Written {
+  readonly playbookId: string;
+  readonly version: number;
+  readonly createdAt: string;
+}
+
+export interface PlaybookView extends PlaybookVersionView {
+  readonly playbook: Readonly<Record<string, unknown>>;
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** The conversation that it was made from, and the node that was its head then. */
+  readonly source: SourceView;
+  /** The node whose draft it is. */
+  readonly transform: string;
+  readonly assistantId: string;
+  readonly assistantVersion: number;
+}
+
+export interface PlaybookVersionsView {
+  readonly items: readonly PlaybookVersionView[];
+}
+
+export interface PlaybookDiffView {
+  readonly playbookId: string;
+  readonly from: number;
+  readonly to: number;
+  readonly differences: readonly Difference[];
 }
 
 export interface Page<T> {

@@ -22,6 +22,8 @@ export const limits = {
   maxRunningTurnsPerTenant: [32, 1, 10_000],
   /** Model calls in one turn. */
   maxRoundsPerTurn: [32, 1, 1_000],
+  /** Drafts of one playbook transform; a request may ask for fewer. */
+  maxTransformAttempts: [3, 1, 20],
   /** Tries of one model call on the wire, the first included. */
   maxCallAttempts: [4, 1, 20],
   /** The pause before the second try where the provider gave no hint; doubled with each. */

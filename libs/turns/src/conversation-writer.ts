@@ -11,7 +11,7 @@ import {
   type Known,
   lineage,
   type Refusal,
-  type RequestedNode,
+  type NodeId,
   serialize,
   STATE_VERSION,
 } from '@palimpsest/conversation';
@@ -161,7 +161,7 @@ export class ConversationWriter {
     );
     if (state.status !== 'active') throw new Error('A call is requested in a conversation that does not exist.');
     const identity = await this.identify(conversationId);
-    const version = versionFor(state, requested.data) ?? identity?.assistantVersion;
+    const version = assistantVersionAt(state, requested.data.nodeId) ?? identity?.assistantVersion;
     const assistant =
       identity && version !== undefined ? await this.options.assistants.find(identity.assistantId, version) : undefined;
     if (!assistant)
@@ -179,9 +179,9 @@ export class ConversationWriter {
   }
 }
 
-/** The assistant's version: a turn's own; outside a turn that of the last turn before. Undefined where none was. */
-function versionFor(state: ActiveConversation, place: RequestedNode): number | undefined {
-  for (const id of lineage(state, place.nodeId)) {
+/** The assistant's version at a node: its turn's own; outside a turn that of the last turn before. Undefined where none was. */
+export function assistantVersionAt(state: ActiveConversation, nodeId: NodeId | null): number | undefined {
+  for (const id of lineage(state, nodeId)) {
     const node = state.nodes.get(id);
     if (node?.kind === 'turn') return state.turns.get(node.turnId)?.start?.assistantVersion;
   }

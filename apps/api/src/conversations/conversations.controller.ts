@@ -209,7 +209,7 @@ export class ConversationsController {
   @ApiIdempotencyKey()
   @ApiBody({ type: MoveHeadBody })
   @ApiOkResponse({ type: HeadBody })
-  @ApiProblems('not_found', 'turn_running', 'not_switchable', 'cleared', 'sealed', ...whileWriting)
+  @ApiProblems('not_found', 'turn_running', 'not_switchable', 'cleared', 'in_source', 'sealed', ...whileWriting)
   async switchBranch(
     @CurrentCaller() caller: Caller,
     @CurrentIdempotency() idempotency: Idempotency,

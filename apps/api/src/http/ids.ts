@@ -5,7 +5,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Node ids and tool call ids hang on a uuid. */
 const hanging = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:-[0-9a-z]{1,16}){0,4}$/;
 
-type What = 'assistant' | 'conversation' | 'turn' | 'node' | 'tool call';
+type What = 'assistant' | 'conversation' | 'playbook' | 'turn' | 'node' | 'tool call';
 
 /** An id in lower case. One of another form is an id that does not exist. */
 export function existing(what: What, id: string): string {

@@ -13,6 +13,11 @@ export function bodyOf<T extends object>(type: ClassConstructor<T>): PipeTransfo
   };
 }
 
+/** The same for a body of which every field may be left out: so may the body. */
+export function optionalBodyOf<T extends object>(type: ClassConstructor<T>): PipeTransform<unknown, T> {
+  return { transform: (body) => check(type, body ?? {}, 'body') };
+}
+
 class Nothing {}
 
 /** A pipe for a command that takes no fields: no body, or an empty object. */

@@ -76,7 +76,7 @@ export class TurnsController {
   @ApiIdempotencyKey()
   @ApiBody({ type: EditBody })
   @ApiNewTurn()
-  @ApiProblems('before_compaction', 'cleared', ...startingATurn, ...whileWriting)
+  @ApiProblems('before_compaction', 'cleared', 'in_source', ...startingATurn, ...whileWriting)
   async editQuestion(
     @CurrentCaller() caller: Caller,
     @CurrentIdempotency() idempotency: Idempotency,
@@ -96,7 +96,7 @@ export class TurnsController {
   @ApiOperation({ summary: 'Asks a turn’s question again, on a branch of its own' })
   @ApiIdempotencyKey()
   @ApiNewTurn()
-  @ApiProblems('before_compaction', 'cleared', ...startingATurn, ...whileWriting)
+  @ApiProblems('before_compaction', 'cleared', 'in_source', ...startingATurn, ...whileWriting)
   async regenerateAnswer(
     @CurrentCaller() caller: Caller,
     @CurrentIdempotency() idempotency: Idempotency,

@@ -6,6 +6,7 @@ import { guarded } from '../system/guard';
 import { System } from '../system/system';
 import type { ConversationView } from '../views';
 import { StartConversation } from './start-conversation.command';
+import { startedView } from './started-view';
 import { validate as isUuid } from 'uuid';
 
 @CommandHandler(StartConversation)
@@ -36,7 +37,7 @@ export class StartConversationHandler implements ICommandHandler<StartConversati
         { actor: caller.actor, correlationId: conversationId },
       );
       if (!result.ok) return refused('idempotency_conflict', 'This Idempotency-Key was used with another body.');
-      return this.view(conversationId);
+      return answer(await startedView(this.system, conversationId));
     });
   }
 
@@ -51,24 +52,5 @@ export class StartConversationHandler implements ICommandHandler<StartConversati
     return subjectId === undefined
       ? derivedId('anonymous', conversationId)
       : derivedId('subject', tenantId, this.system.subjectSalt, subjectId);
-  }
-
-  /** As the conversation was when it was started: equal keys get equal answers. */
-  private async view(conversationId: string): Promise<Answer<ConversationView>> {
-    const [started] = await this.system.log.at(conversationId, [0n]);
-    if (started?.type !== 'ConversationStarted')
-      throw new Error(`Conversation ${conversationId} does not begin with its start.`);
-    const { assistantId, assistantVersion: version, zone } = started.data;
-    const { revision, position, meta } = started;
-    return answer({
-      conversationId,
-      assistantId,
-      version,
-      zone,
-      head: null,
-      revision,
-      position,
-      startedAt: meta.occurredAt,
-    });
   }
 }

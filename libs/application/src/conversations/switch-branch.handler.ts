@@ -5,6 +5,7 @@ import { ownConversation } from '../system/guard';
 import { refusalOf } from '../system/refusals';
 import { System } from '../system/system';
 import type { HeadView } from '../views';
+import { inSource } from './in-source';
 import { SwitchBranch } from './switch-branch.command';
 import { conversationKeyId } from '@palimpsest/event-store';
 
@@ -21,6 +22,7 @@ export class SwitchBranchHandler implements ICommandHandler<SwitchBranch> {
         { type: 'SwitchBranch', nodeId, key },
         { actor: caller.actor, correlationId: this.system.newId() },
       );
+      if (!result.ok && result.refusal.code === 'not_found') return inSource(this.system, conversation, 'node', nodeId);
       if (!result.ok) return refusalOf(result.refusal);
       if (!result.known) return this.view(conversationId, headOf(result.state), result.revision, result.position);
       const [moved] = await this.system.log.at(conversationId, [result.known.revision]);

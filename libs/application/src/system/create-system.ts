@@ -10,6 +10,7 @@ import { AssistantWriter } from '../assistants/assistant-writer';
 import { type AnchorSettings, AuditWork } from '../audit';
 import type { Metrics } from '../metrics';
 import { ProjectionOperations } from '../projections/projection-operations';
+import { PlaybookWriter } from '../playbooks/playbook-writer';
 import { TurnReader } from '../turns/turn-reader';
 import { createCodec } from './codec';
 import { createCarrying } from './create-carrying';
@@ -72,12 +73,13 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   const { writer, engine, work, feed, leases, follower, sweep } = carrying;
   const projectors = new Projectors({ pool, store, log, metrics, tables, writes: options.projects ?? true });
   const assistantWriter = new AssistantWriter(store, codec);
+  const playbooks = new PlaybookWriter(store, codec);
   const internalToken = internalTokenOf(options.installationKeys[0]);
   const onError = (err: unknown) => log.warn({ err }, 'the running text of another process could not be had');
   const remote = new RemoteTexts({ leases, feed, token: internalToken, onError });
   const audit = new AuditWork({ pool, store, keys, log, tree: tables.tree }, options.anchors);
   const system: System = {
-    ...{ store, codec, keys, tree, assistants, assistantWriter, identities, writer, engine, work, feed },
+    ...{ store, codec, keys, tree, assistants, assistantWriter, playbooks, identities, writer, engine, work, feed },
     ...{ replayer, tools, limits, internalToken, log: conversations, projector: projectors.tree },
     inbox: { approvals: new Approvals(tables.approvals), projector: projectors.approvals },
     projections: new ProjectionOperations(
@@ -115,6 +117,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
       await projectors.stop();
       await writer.close();
       await assistantWriter.close();
+      await playbooks.close();
       await store.close();
     },
   };

@@ -80,11 +80,12 @@ export async function ownTurn<T>(
   conversationId: string,
   turnId: string,
   work: (conversation: ConversationIdentity, start: bigint) => Promise<Answer<T>>,
+  absent: (conversation: ConversationIdentity) => Promise<Answer<T>> = async () => notFound('turn'),
 ): Promise<Answer<T>> {
   return ownConversation(system, caller, conversationId, async (conversation) => {
     const known = addedAt(system.writer.known(conversation.conversationId), turnId);
     const added = known ?? (await addedInLog(system, conversation, turnId));
-    return added === undefined ? notFound('turn') : work(conversation, BigInt(added));
+    return added === undefined ? absent(conversation) : work(conversation, BigInt(added));
   });
 }
 

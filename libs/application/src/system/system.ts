@@ -15,6 +15,7 @@ import type {
 } from '@palimpsest/turns';
 import type { AssistantWriter } from '../assistants/assistant-writer';
 import type { ProjectionOperations } from '../projections/projection-operations';
+import type { PlaybookWriter } from '../playbooks/playbook-writer';
 import type { TurnReader } from '../turns/turn-reader';
 
 /** What the handlers of commands and queries work with. Made once a process, by `createSystem`. */
@@ -30,6 +31,7 @@ export abstract class System {
   abstract readonly inbox: { readonly approvals: Approvals; readonly projector: Projector };
   abstract readonly assistants: Assistants;
   abstract readonly assistantWriter: AssistantWriter;
+  abstract readonly playbooks: PlaybookWriter;
   abstract readonly identities: ConversationIdentities;
   abstract readonly writer: ConversationWriter;
   abstract readonly engine: TurnEngine;

@@ -1,6 +1,7 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { conversationKeyId } from '@palimpsest/event-store';
 import type { ConversationIdentity } from '@palimpsest/turns';
+import { inSource } from '../conversations/in-source';
 import { answer, type Answer, refused } from '../refusal';
 import { commandKey } from '../system/command-keys';
 import { ownConversation, ownTurn } from '../system/guard';
@@ -45,17 +46,24 @@ export class EditQuestionHandler implements ICommandHandler<EditQuestion> {
 
   async execute({ caller, idempotency, conversationId, turnId, text }: EditQuestion): Promise<Answer<StartedTurn>> {
     const { system } = this;
-    return ownTurn(system, caller, conversationId, turnId, async (conversation) => {
-      const assistantVersion = await versionOf(system, conversation, turnId);
-      const fields = await startFields(system, conversation, caller, idempotency);
-      return startTurn(system, conversation, caller, {
-        type: 'EditTurn',
-        ...fields,
-        of: turnId,
-        question: text,
-        assistantVersion,
-      });
-    });
+    return ownTurn(
+      system,
+      caller,
+      conversationId,
+      turnId,
+      async (conversation) => {
+        const assistantVersion = await versionOf(system, conversation, turnId);
+        const fields = await startFields(system, conversation, caller, idempotency);
+        return startTurn(system, conversation, caller, {
+          type: 'EditTurn',
+          ...fields,
+          of: turnId,
+          question: text,
+          assistantVersion,
+        });
+      },
+      (conversation) => inSource(system, conversation, 'turn', turnId),
+    );
   }
 }
 
@@ -65,21 +73,28 @@ export class RegenerateAnswerHandler implements ICommandHandler<RegenerateAnswer
 
   async execute({ caller, idempotency, conversationId, turnId }: RegenerateAnswer): Promise<Answer<StartedTurn>> {
     const { system } = this;
-    return ownTurn(system, caller, conversationId, turnId, async (conversation, start) => {
-      const [begun] = await system.log.at(conversation.conversationId, [start]);
-      if (begun?.type !== 'TurnStarted' && begun?.type !== 'TurnQueued')
-        throw new Error(`Turn ${turnId} does not begin at revision ${start}.`);
-      const assistantVersion = await versionOf(system, conversation, turnId);
-      const fields = await startFields(system, conversation, caller, idempotency);
-      const { question } = begun.content;
-      return startTurn(system, conversation, caller, {
-        type: 'RegenerateTurn',
-        ...fields,
-        of: turnId,
-        question,
-        assistantVersion,
-      });
-    });
+    return ownTurn(
+      system,
+      caller,
+      conversationId,
+      turnId,
+      async (conversation, start) => {
+        const [begun] = await system.log.at(conversation.conversationId, [start]);
+        if (begun?.type !== 'TurnStarted' && begun?.type !== 'TurnQueued')
+          throw new Error(`Turn ${turnId} does not begin at revision ${start}.`);
+        const assistantVersion = await versionOf(system, conversation, turnId);
+        const fields = await startFields(system, conversation, caller, idempotency);
+        const { question } = begun.content;
+        return startTurn(system, conversation, caller, {
+          type: 'RegenerateTurn',
+          ...fields,
+          of: turnId,
+          question,
+          assistantVersion,
+        });
+      },
+      (conversation) => inSource(system, conversation, 'turn', turnId),
+    );
   }
 }
 

@@ -1,0 +1,28 @@
+import type { DraftRules } from '@palimpsest/playbook';
+import { schemaErrors } from '@palimpsest/tools';
+import type { System } from '../system/system';
+
+/** What the drafts of an assistant's playbooks are judged by. */
+export async function draftRules(
+  { assistants }: System,
+  assistantId: string,
+  version: number,
+  schema: Readonly<Record<string, unknown>>,
+): Promise<DraftRules> {
+  const assistant = await assistants.find(assistantId, version);
+  if (!assistant) throw new Error(`There is no version ${version} of assistant ${assistantId} in the log.`);
+  return {
+    tools: assistant.definition.tools.map(({ name }) => name),
+    schemaErrors: (draft) => schemaErrors(schema, draft),
+  };
+}
+
+/** Why a schema can't be one of playbooks; undefined where it can. */
+export function unusable(schema: Readonly<Record<string, unknown>>): string | undefined {
+  try {
+    schemaErrors(schema, {});
+    return undefined;
+  } catch (error) {
+    return `The schema cannot be used: ${(error as Error).message}.`;
+  }
+}
