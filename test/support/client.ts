@@ -8,8 +8,11 @@ import type {
   HeadView,
   NodeView,
   Page,
+  PlaybookVersionView,
+  PlaybookView,
   ReplayView,
   TranscriptView,
+  TransformView,
   TreeView,
   TurnView,
   UsageView,
@@ -165,6 +168,23 @@ export class Client {
 
   async clear(conversationId: string, key?: string): Promise<Json<ClearedView>> {
     return this.answer('POST', `/v1/conversations/${conversationId}/clear`, { key });
+  }
+
+  /** Makes a playbook of the path to the head. */
+  async makePlaybook(conversationId: string, body: object = {}, key?: string): Promise<Json<TransformView>> {
+    return this.answer('POST', `/v1/conversations/${conversationId}/playbooks`, { body, key });
+  }
+
+  async playbook(playbookId: string, query = ''): Promise<Json<PlaybookView>> {
+    return this.get(`/v1/playbooks/${playbookId}${query}`);
+  }
+
+  async addVersion(playbookId: string, body: object, key?: string): Promise<Json<PlaybookVersionView>> {
+    return this.answer('POST', `/v1/playbooks/${playbookId}/versions`, { body, key });
+  }
+
+  async openEdit(playbookId: string, key?: string): Promise<Conversation> {
+    return this.answer('POST', `/v1/playbooks/${playbookId}/conversations`, { key });
   }
 
   async remove(conversationId: string, query = ''): Promise<Json<DeletedView>> {

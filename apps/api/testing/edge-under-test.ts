@@ -3,6 +3,7 @@ import { CommandHandler, CqrsModule, QueryHandler } from '@nestjs/cqrs';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
+  AddPlaybookVersion,
   ApiKeys,
   AskQuestion,
   AwaitTurn,
@@ -12,11 +13,13 @@ import {
   DecideApproval,
   DeleteConversation,
   DropGeneration,
+  DiffPlaybookVersions,
   EditQuestion,
   FollowRunningText,
   FollowTurn,
   GetConversation,
   GetNode,
+  GetPlaybook,
   GetTranscript,
   GetTree,
   GetTurn,
@@ -26,6 +29,10 @@ import {
   ListProjections,
   Metrics,
   RebuildProjection,
+  ListPlaybookVersions,
+  MakePlaybook,
+  Metrics,
+  OpenEditConversation,
   refused,
   RegenerateAnswer,
   ReplayNode,
@@ -121,6 +128,7 @@ function root(edge: EdgeConfig, bus: OtherSide, readiness: () => ReadinessReport
 }
 
 const commands = [
+  AddPlaybookVersion,
   AskQuestion,
   CancelTurn,
   ClearConversation,
@@ -133,6 +141,8 @@ const commands = [
   RegenerateAnswer,
   RetryParked,
   StartConversation,
+  MakePlaybook,
+  OpenEditConversation,
   SwitchBranch,
 ];
 const queries = [
@@ -146,8 +156,11 @@ const queries = [
   GetTurn,
   GetUsage,
   ListApprovals,
+  DiffPlaybookVersions,
+  GetPlaybook,
   ListConversations,
   ListProjections,
+  ListPlaybookVersions,
   ReplayNode,
 ];
 

@@ -38,6 +38,12 @@ const routes = [
   ['POST', `${turn}/cancel`],
   ['GET', `${turn}/events`],
   ['POST', `${conversation}/approvals/${ids.node}-0`],
+  ['POST', `${conversation}/playbooks`],
+  ['GET', `/v1/playbooks/${ids.turn}`],
+  ['GET', `/v1/playbooks/${ids.turn}/versions`],
+  ['POST', `/v1/playbooks/${ids.turn}/versions`],
+  ['GET', `/v1/playbooks/${ids.turn}/diff`],
+  ['POST', `/v1/playbooks/${ids.turn}/conversations`],
   ['GET', `/v1/nodes/${ids.node}`],
   ['GET', `/v1/nodes/${ids.node}/replay`],
 ] as const;

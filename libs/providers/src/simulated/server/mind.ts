@@ -1,5 +1,6 @@
 import { stringOf } from '../../json';
 import { type Directive, directivesIn, numberOption, withoutDirectives } from './directives';
+import { attemptIn, draft, draftDirectives, isDraftRequest } from './drafts';
 import { figuresIn, type Figure } from './figures';
 import type { Heard, HeardMessage, HeardTool } from './heard';
 import { includesOverseas, type Topic, topicOf } from './topics';
@@ -43,10 +44,11 @@ export function sceneOf({ messages }: Heard): Scene {
   const turn = messages.slice(at + 1);
   const lastAnswer = messages.findLastIndex((message) => message.role === 'assistant');
   const question = asked?.text ?? '';
+  const isDraft = isDraftRequest(question);
   return {
     question: withoutDirectives(question),
-    directives: directivesIn(question),
-    round: 1 + turn.filter((message) => message.role === 'assistant').length,
+    directives: isDraft ? draftDirectives(messages) : directivesIn(question),
+    round: isDraft ? attemptIn(messages) : 1 + turn.filter((message) => message.role === 'assistant').length,
     results: messages
       .slice(lastAnswer + 1)
       .flatMap((message, index) => (message.role === 'tool' && lastAnswer + 1 + index > at ? [message.text] : [])),
@@ -99,6 +101,7 @@ function readOn({ round, results, earlier }: Scene): Call[] {
 }
 
 function speak(heard: Heard, scene: Scene): { text: string; calls: readonly Call[] } {
+  if (isDraftRequest(scene.question)) return { text: draft(heard, scene.directives, scene.round), calls: [] };
   const say = scene.directives.find((directive) => directive.verb === 'say');
   if (say !== undefined) return { text: say.rest, calls: [] };
   if (scene.directives.some((directive) => directive.verb === 'echo')) {
