@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { InstallationProcess, keyIn } from '../chaos/installation-process';
 import { temporaryFolder } from '../support/child';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { newLog } from '../support/test-log';
 import { palimpsest, processesOn, type Run, until } from './cli-process';
 
 jest.setTimeout(120_000);
@@ -21,7 +22,7 @@ let url: string;
 // One installation for all: it is started, stopped and started again below.
 beforeAll(async () => {
   folder = temporaryFolder();
-  settings = { PALIMPSEST_DATA_DIR: join(folder.path, 'data'), PALIMPSEST_PORT: '0' };
+  settings = { PALIMPSEST_DATA_DIR: join(folder.path, 'data'), PALIMPSEST_PORT: '0', ...newLog() };
   await start();
 });
 
@@ -105,7 +106,12 @@ describe('an API key', () => {
 
   it('is made in the database of DATABASE_URL, where one is named', async () => {
     const database: TestDatabase = await createTestDatabase();
-    const env = { ...settings, PALIMPSEST_DATA_DIR: join(folder.path, 'other'), DATABASE_URL: database.url };
+    const env = {
+      ...settings,
+      ...newLog(),
+      PALIMPSEST_DATA_DIR: join(folder.path, 'other'),
+      DATABASE_URL: database.url,
+    };
     const early = await palimpsest(['keys', 'create', '--tenant', 'acme'], env);
     expect(early).toMatchObject({ end: 1, out: '' });
     expect(early.err).toMatch(/^There is no installation in the database of DATABASE_URL yet\./);

@@ -140,7 +140,7 @@ describe.each(models)('a cancel, told to $name', (model) => {
     const conversationId = await talk(model);
     const { turnId, frames } = await api.begin(
       conversationId,
-      `tell [[sim: slow ms=30]] ${say('one two three four five six seven eight nine')}`,
+      `tell [[sim: slow ms=300]] ${say('one two three four five six seven eight nine')}`,
     );
     const seen = await frames.until('text.delta');
     const { revision } = await api.cancel(conversationId, turnId);

@@ -57,6 +57,34 @@ it('loses nothing that was acknowledged when it is killed at once after the answ
   expect(deployment.tools.effectsOf(`${answered.turnId}-1-0`)).toBe(1);
 });
 
+it('C09: across a restart and on another process, its answer lost: one key is one run with one answer, and another body 409', async () => {
+  let process = await deployment.spawn();
+  const conversationId = await api.conversation(['note']);
+  const question = 'once [[sim: call note {"k":1}]] [[sim: say done]]';
+  const ask = (client: Client, text = question) => client.ask(conversationId, text, { key: 'lost' });
+  const held = deployment.tools.hold();
+  const before = deployment.tools.runs.length;
+  const lost = ask(api.at(process)).catch((error: unknown) => error);
+  await deployment.tools.arrival(before);
+  await process.kill('SIGKILL');
+  held.open();
+  expect(await lost).toBeInstanceOf(Error);
+
+  process = await deployment.spawn();
+  const [here, there] = await Promise.all([ask(api), ask(api.at(process))]);
+  expect(here).toMatchObject({ status: 'completed', answer: 'done' });
+  expect(there).toEqual(here);
+  await process.kill('SIGTERM');
+  process = await deployment.spawn();
+  for (const client of [api.at(process), api]) {
+    expect(await ask(client)).toEqual(here);
+    const refused = { status: 409, code: 'idempotency_conflict' };
+    await expect(ask(client, 'something else')).rejects.toMatchObject(refused);
+  }
+  expect(deployment.tools.effectsOf(`${here.turnId}-1-0`)).toBe(1);
+  expect((await api.tree(conversationId, here.revision)).nodes).toHaveLength(2);
+});
+
 it('lets its turns go on elsewhere when it is asked to stop', async () => {
   const leaving = await deployment.spawn();
   const conversationId = await api.conversation();

@@ -20,6 +20,37 @@ afterAll(() => deployment.close());
 const words = Array.from({ length: 60 }, (_, n) => `word${n}`).join(' ');
 const question = `[[sim: slow ms=50]] [[sim: say ${words}]]`;
 
+describe('a client that leaves, and comes back at another process', () => {
+  it('D01: at token 10: the full answer and its usage are stored', async () => {
+    const conversationId = await api.conversation();
+    const { turnId, frames } = await api.begin(conversationId, question);
+    let deltas = 0;
+    await frames.until(({ event }) => event === 'text.delta' && ++deltas === 10);
+    frames.leave();
+    const there = api.at(two);
+    const turn = await there.ended(conversationId, turnId);
+    expect(turn).toMatchObject({ status: 'completed', answer: words });
+    expect(turn.usage.outputTokens).toBeGreaterThan(10);
+    expect((await there.usage(conversationId, turn.revision)).total).toEqual(turn.usage);
+    const { received } = await there.node(turn.nodes[0] ?? '', turn.revision);
+    expect(received).toMatchObject([{ type: 'assistant', text: words }]);
+  });
+
+  it('D02: before the first token: the answer is there on return', async () => {
+    const conversationId = await api.conversation();
+    const { turnId, frames } = await api.begin(conversationId, '[[sim: stall ms=400]] [[sim: say there you are]]');
+    frames.leave();
+    const there = api.at(two);
+    expect((await (await there.follow(conversationId, turnId)).rest()).at(-1)).toMatchObject({
+      event: 'turn.finished',
+      data: { status: 'completed', answer: 'there you are' },
+    });
+    const { revision } = await there.turn(conversationId, turnId);
+    const { bubbles } = await there.transcript(conversationId, revision);
+    expect(bubbles.at(-1)).toMatchObject({ role: 'assistant', text: 'there you are' });
+  });
+});
+
 describe('a turn that another process carries', () => {
   it('D01: is followed there, its running text too, from where it stands', async () => {
     const conversationId = await api.conversation();
@@ -66,6 +97,15 @@ describe('a turn that another process carries', () => {
     seen.push(...(await staying.rest()));
     expect(seen.filter(({ event }) => event === 'text.delta').length).toBeGreaterThan(5);
     expect([...textsOf(seen).values()]).toEqual([words]);
+  });
+
+  it('is cancelled there: what a person saw here is kept for the audit', async () => {
+    const conversationId = await api.conversation();
+    const { turnId, frames: here } = await api.begin(conversationId, question);
+    const seen = await here.until('text.delta');
+    const { revision } = await api.at(two).cancel(conversationId, turnId);
+    const { failure } = await api.at(two).node(`${turnId}-1`, revision);
+    expect(failure?.partial).toContain(String(seen.at(-1)?.data.text).trim());
   });
 
   it('shows its running text to nobody without the token of the installation', async () => {

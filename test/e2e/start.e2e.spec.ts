@@ -8,6 +8,7 @@ import { InstallationProcess, keyIn, sources } from '../chaos/installation-proce
 import { startConversation } from '../chaos/site';
 import { startToolServer, type ToolServer, toolsFile } from '../chaos/tool-server';
 import { temporaryFolder } from '../support/child';
+import { newLog } from '../support/test-log';
 
 jest.setTimeout(120_000);
 
@@ -19,6 +20,7 @@ const quick = {
   PALIMPSEST_SWEEP_MS: '100',
 };
 
+const log = newLog();
 let folder: ReturnType<typeof temporaryFolder>;
 let dataDir: string;
 let tools: ToolServer;
@@ -55,6 +57,7 @@ function start(env: Env = {}, command?: readonly string[]): InstallationProcess 
     PALIMPSEST_DATA_DIR: dataDir,
     PALIMPSEST_PORT: '0',
     PALIMPSEST_TOOLS_FILE: join(folder.path, 'tools.json'),
+    ...log,
     ...quick,
     ...env,
   };
