@@ -31,7 +31,7 @@ describe('a client that leaves, and comes back at another process', () => {
     const turn = await there.ended(conversationId, turnId);
     expect(turn).toMatchObject({ status: 'completed', answer: words });
     expect(turn.usage.outputTokens).toBeGreaterThan(10);
-    expect((await there.usage(conversationId, turn.revision)).total).toEqual(turn.usage);
+    expect((await there.usage(conversationId, turn.revision)).total.usage).toEqual(turn.usage);
     const { received } = await there.node(turn.nodes[0] ?? '', turn.revision);
     expect(received).toMatchObject([{ type: 'assistant', text: words }]);
   });
