@@ -45,9 +45,10 @@ const providers: Readonly<Record<string, ModelProvider>> = {
 };
 
 /** A projection that has read nothing yet: every path is read from the streams themselves. */
-const unread: Pick<ConversationTree, 'path' | 'conversation'> = {
+const unread: Pick<ConversationTree, 'path' | 'conversation' | 'requests'> = {
   path: async () => ({ path: [], revision: -1n }),
   conversation: async () => undefined,
+  requests: async () => new Map(),
 };
 
 /** One log and all that was sent over it. */

@@ -93,7 +93,7 @@ function busyStays(state: ActiveConversation): void {
   if (!state.running && !state.queue.length) return;
   for (const command of [
     { type: 'ClearConversation' },
-    { type: 'StartCompaction', nodeId: 'k', carrier: 'k', instruction: 'i' },
+    { type: 'StartCompaction', nodeId: 'k', carrier: 'k', instruction: 'i', reason: 'demand' },
     { type: 'DeleteConversation', keyId: 'k', deletedDependents: state.dependents },
   ] as const)
     // prettier-ignore

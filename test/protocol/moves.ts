@@ -154,7 +154,7 @@ export function commandOf(state: ActiveConversation, m: Move, n: number | string
     case 'FailTurn':
       return { type: kind, carrier: mine, reason: yes ? 'context_overflow' : 'internal', detail: 'broken' };
     case 'StartCompaction':
-      return { type: kind, nodeId: `w${n}`, carrier: token, instruction: 'i', key };
+      return { type: kind, nodeId: `w${n}`, carrier: token, instruction: 'i', reason: 'demand', key };
     case 'RequestSummary':
       return {
         type: kind,

@@ -3,6 +3,7 @@ import type {
   AssistantSpecification,
   AssistantView,
   ClearedView,
+  CompactionView,
   ConversationView,
   DeletedView,
   HeadView,
@@ -164,6 +165,10 @@ export class Client {
 
   async switchTo(conversationId: string, nodeId: string, key?: string): Promise<Json<HeadView>> {
     return this.answer('PUT', `/v1/conversations/${conversationId}/head`, { body: { nodeId }, key });
+  }
+
+  async compact(conversationId: string, key?: string): Promise<Json<CompactionView>> {
+    return this.answer('POST', `/v1/conversations/${conversationId}/compactions`, { ...(key && { key }) });
   }
 
   async clear(conversationId: string, key?: string): Promise<Json<ClearedView>> {

@@ -1,4 +1,5 @@
 import { ListApprovalsHandler } from './approvals/approval-queries.handlers';
+import { CompactConversationHandler } from './compactions/compact-conversation.handler';
 import { CreateAssistantVersionHandler } from './assistants/create-assistant-version.handler';
 import {
   GetConversationHandler,
@@ -43,6 +44,7 @@ export const handlers = [
   StartConversationHandler,
   SwitchBranchHandler,
   ClearConversationHandler,
+  CompactConversationHandler,
   DeleteConversationHandler,
   AskQuestionHandler,
   EditQuestionHandler,

@@ -3,6 +3,7 @@ export * from './approvals/approval.queries';
 export * from './audit';
 export * from './assistants/create-assistant-version.command';
 export * from './caller/caller';
+export * from './compactions/compact-conversation.command';
 export * from './conversations/clear-conversation.command';
 export * from './conversations/conversation.queries';
 export * from './conversations/delete-conversation.command';

@@ -53,6 +53,14 @@ export interface HeadView extends Written {
   readonly head: string;
 }
 
+/** A compaction that failed changed nothing. `nodeId` is then the node that failed: of one in parts, that of the part. */
+export interface CompactionView extends Written {
+  readonly nodeId: string;
+  readonly status: 'succeeded' | 'failed';
+  readonly error?: { readonly code: string; readonly detail: string };
+  readonly head: string | null;
+}
+
 export interface ClearedView extends Written {
   readonly conversationId: string;
   readonly head: null;

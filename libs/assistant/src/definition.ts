@@ -9,6 +9,16 @@ export interface AssistantDefinition {
   readonly tools: readonly ToolDefinition[];
   readonly locale: string;
   readonly zone: string;
+  /** Left out: on demand, by the assistant's own model. */
+  readonly compaction?: CompactionChoice;
+}
+
+/** How a conversation's context is compacted. */
+export interface CompactionChoice {
+  /** Who writes the summary; left out: the assistant's own model. */
+  readonly model?: ModelChoice;
+  /** What it is asked for; left out: the default of `libs/turns`. */
+  readonly instruction?: string;
 }
 
 export interface ModelChoice {

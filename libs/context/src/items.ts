@@ -45,6 +45,8 @@ export interface PathNode {
   readonly question: SourcedText | null;
   /** Received; null unless the call succeeded. */
   readonly received: ReceivedMessage | null;
+  /** Of a node whose summary stands for all before it: what later nodes see, instead of what it sent and received. */
+  readonly summary?: readonly SourcedText[];
 }
 
 export interface ReceivedMessage {

@@ -225,14 +225,25 @@ export class PathFold {
     return this.folds.get(nodeId) ?? this.beneath?.foldsAt(nodeId) ?? [];
   }
 
-  private asPathNode(node: NodeRecord, parent: NodeRecord | undefined, folds: FoldsOnPath): PathNode {
-    const folded = folds.size === 0 ? '' : (parent?.calls ?? []).filter((id) => folds.has(id)).join(' ');
+  /** What a node sent. `before`: its parent, of a compaction its origin. `folds`: what is folded there. */
+  sentBy(
+    node: NodeRecord,
+    before: NodeRecord | undefined,
+    folds: FoldsOnPath = this.foldsOn([...(before ? [before] : []), node]),
+  ): Pick<PathNode, 'results' | 'question'> {
+    const question = node.first && node.turnId !== null ? (this.questionOf(node.turnId) ?? null) : node.instruction;
+    return { question, results: this.resultsOf(before).map((item) => asFolded(item, folds.get(item.toolCallId))) };
+  }
+
+  private asPathNode(node: NodeRecord, before: NodeRecord | undefined, folds: FoldsOnPath): PathNode {
+    const folded = folds.size === 0 ? '' : (before?.calls ?? []).filter((id) => folds.has(id)).join(' ');
     const known = this.rendered.get(node);
     if (known?.folded === folded) return known.node;
     const { nodeId, provider, status, received } = node;
-    const question = node.first && node.turnId !== null ? (this.questionOf(node.turnId) ?? null) : node.instruction;
-    const results = this.resultsOf(parent).map((item) => asFolded(item, folds.get(item.toolCallId)));
-    const made: PathNode = { nodeId, provider, status, question, received, results };
+    const summary = summaryOf(node);
+    const made: PathNode = summary
+      ? { nodeId, provider, status, results: [], question: null, received: null, summary }
+      : { nodeId, provider, status, received, ...this.sentBy(node, before, folds) };
     this.rendered.set(node, { folded, node: made });
     return made;
   }
@@ -250,6 +261,12 @@ export class PathFold {
     const node = this.node(nodeId);
     if (node) this.nodes.set(nodeId, { ...node, ...change });
   }
+}
+
+/** The texts of a summary that was received; the instruction that asked for it is no context afterwards. */
+function summaryOf({ kind, received }: NodeRecord): readonly SourcedText[] | undefined {
+  if ((kind !== 'compaction' && kind !== 'summary') || received === null) return undefined;
+  return received.items.flatMap((item) => (item.type === 'assistant' ? [item.text] : []));
 }
 
 function placeOf({ revision, id }: OpenedEvent & { readonly id?: string }, stream: string | undefined): EventPlace {

@@ -1,6 +1,7 @@
 import type {
   Carrier,
   CommandKey,
+  CompactionReason,
   ConversationSource,
   EventOf,
   FailureReason,
@@ -55,7 +56,7 @@ export interface StartConversation extends Keyed {
 
 export interface StartTurn extends Keyed, Question {
   readonly type: 'StartTurn';
-  /** The head that the client saw. Undefined: whatever the head is. */
+  /** The head that the client saw; what a compaction put in its place is it still. Undefined: whatever the head is. */
   readonly parent?: NodeId | null | undefined;
 }
 
@@ -137,6 +138,8 @@ export type Answer =
       readonly toolCalls: readonly AnsweredToolCall[];
       readonly usage: Usage;
       readonly stopReason: string;
+      /** Not a finished answer. */
+      readonly paused?: true;
       readonly response: EventOf<'CallSucceeded'>['content']['response'];
     }
   | { readonly status: 'failed'; readonly reason: FailureReason; readonly detail: string; readonly partial?: string };
@@ -171,12 +174,17 @@ interface Work {
 /** Its success moves the head to it, if nothing has happened since. */
 export interface StartCompaction extends Keyed, Work {
   readonly type: 'StartCompaction';
+  readonly reason: CompactionReason;
+  /** The last summary of what is too large for one request. */
+  readonly continues?: NodeId | undefined;
 }
 
-/** Of the path that ends at `parent`, a run that is too large for one request; what it summarises is in its instruction's hands. */
+/** Of the path that ends at `parent`: a run of one that is too large for one request. */
 export interface RequestSummary extends Work {
   readonly type: 'RequestSummary';
   readonly parent: NodeId;
+  /** The summary of the run before. */
+  readonly continues?: NodeId | undefined;
 }
 
 /** A playbook's draft of the path to the head, or another attempt at it. */
@@ -188,7 +196,7 @@ export interface RequestTransform extends Keyed, Work {
 
 /** Of a call outside a turn. Whether it is of use was judged by whoever asked. */
 export type WorkAnswer =
-  Omit<Extract<Answer, { status: 'succeeded' }>, 'toolCalls'> | Exclude<Answer, { status: 'succeeded' }>;
+  Omit<Extract<Answer, { status: 'succeeded' }>, 'toolCalls' | 'paused'> | Exclude<Answer, { status: 'succeeded' }>;
 
 /** The verdict on the draft of a transform that succeeded; equal wherever it is judged. */
 export interface JudgeTransform {

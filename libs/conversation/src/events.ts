@@ -126,13 +126,27 @@ export type RequestedNode =
       /** The node before it. */
       readonly origin: NodeId;
       readonly carrier: Carrier;
+      readonly reason: CompactionReason;
+      /** A summary of all up to its parent, which stands for it in this request: the path was too large for one. */
+      readonly continues?: NodeId;
     }
   | {
       readonly nodeId: NodeId;
-      readonly kind: Exclude<WorkKind, 'compaction'>;
+      readonly kind: 'summary';
+      /** The last node that it covers. */
+      readonly parent: NodeId;
+      readonly carrier: Carrier;
+      readonly continues?: NodeId;
+    }
+  | {
+      readonly nodeId: NodeId;
+      readonly kind: Exclude<WorkKind, 'compaction' | 'summary'>;
       readonly parent: NodeId;
       readonly carrier: Carrier;
     };
+
+/** `demand`: somebody asked; `topic`: and began another one with it; `pressure`: the policy, since the input had grown. */
+export type CompactionReason = 'demand' | 'topic' | 'pressure';
 
 /** Of a call outside a turn: what this node sends as its question. */
 export interface Instruction {
@@ -191,7 +205,14 @@ interface Shapes {
     content: { detail: string; partial?: string } | null;
   };
   CallSucceeded: {
-    data: { nodeId: NodeId; toolCalls: readonly ToolCallListing[]; usage: Usage; stopReason: string };
+    /** `paused`: the answer is not finished, and is sent back as it is for the rest of it. */
+    data: {
+      nodeId: NodeId;
+      toolCalls: readonly ToolCallListing[];
+      usage: Usage;
+      stopReason: string;
+      paused?: true;
+    };
     /** The provider's response, put together from its stream. `libs/providers` names the shape. */
     content: { response: unknown };
   };

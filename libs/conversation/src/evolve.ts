@@ -106,7 +106,7 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
 
   CallAttemptFailed: (s) => s,
 
-  CallSucceeded: (s, { data: { nodeId, toolCalls } }) => {
+  CallSucceeded: (s, { data: { nodeId, toolCalls, paused } }) => {
     const node = nodeOf(s, nodeId);
     // Only a turn runs tools: what another call would like to run stays in its answer.
     if (node.kind !== 'turn') return setNode(s, nodeId, { status: 'succeeded' });
@@ -126,7 +126,7 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
       };
       return [toolCallId, record] as const;
     });
-    const next = setNode(s, nodeId, { status: 'succeeded', toolCallIds });
+    const next = setNode(s, nodeId, { status: 'succeeded', toolCallIds, ...(paused && { paused }) });
     const listed = {
       ...next,
       toolCalls: records.reduce((table, [id, record]) => table.set(id, record), next.toolCalls),

@@ -66,6 +66,8 @@ export interface NodeProgress {
   readonly reason?: FailureReason;
   /** Of a transform whose draft was judged. */
   readonly judged?: true;
+  /** Its answer is not finished: the next round brings more of it. */
+  readonly paused?: true;
   readonly toolCallIds: readonly ToolCallId[];
   readonly requestedAt: number;
   /** The revision at which it was most recently made the head; null: it never was. */

@@ -147,7 +147,7 @@ const asksOutside = (nodeId: string) => ({
 });
 
 export function compact(nodeId: string, more: Partial<Command<'StartCompaction'>> = {}): Command<'StartCompaction'> {
-  return { type: 'StartCompaction', ...asksOutside(nodeId), ...more };
+  return { type: 'StartCompaction', reason: 'demand', ...asksOutside(nodeId), ...more };
 }
 
 export function transform(

@@ -19,6 +19,8 @@ export interface Exchange {
   readonly node: PathNode;
   readonly results: readonly ResultOnWire[];
   readonly question: SourcedText | null;
+  /** Instead of all else: it stands for what was before. */
+  readonly summary: readonly SourcedText[] | null;
   readonly answer: Answer | null;
 }
 
@@ -39,7 +41,9 @@ export function callsOf(node: PathNode): readonly CallItem[] {
  * answer right before it made its call. So whether a message keeps a call never changes as the path grows.
  */
 export function pairUp(path: readonly PathNode[], isNative: (node: PathNode) => boolean): Exchanges {
-  const nodes = path.filter((node) => node.results.length > 0 || node.question !== null || hasAnswer(node));
+  const nodes = path.filter(
+    (node) => node.results.length > 0 || node.question !== null || node.summary !== undefined || hasAnswer(node),
+  );
   const wireIds = nameCalls(nodes, isNative);
   let unpaired = 0;
   const exchanges = nodes.map((node, index): Exchange => {
@@ -51,6 +55,7 @@ export function pairUp(path: readonly PathNode[], isNative: (node: PathNode) => 
       node,
       results: results.map((result) => ({ result, wireId: wireIds.get(result.toolCallId) as string })),
       question: node.question,
+      summary: node.summary ?? null,
       answer: hasAnswer(node) ? answerOf(node, nodes[index + 1], wireIds, isNative(node)) : null,
     };
   });

@@ -3,6 +3,7 @@ export * from './models';
 export * from './port';
 export { AnthropicProvider } from './anthropic-messages/provider';
 export { OpenAiProvider, type ProviderOptions } from './openai-chat/provider';
+export { type Ending, endingOfResponse } from './response-ending';
 export { itemsOfResponse, textOfItems } from './response-items';
 export { SimulatedProvider } from './simulated/provider';
 export {

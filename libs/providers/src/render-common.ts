@@ -21,6 +21,9 @@ export function providerTools({ model }: AssistantDefinition): readonly string[]
   return Array.isArray(tools) ? tools.map(sortedJson) : [];
 }
 
+/** Opens the message that a summary is sent as. */
+export const SUMMARY_OPENING = 'Summary of the conversation so far:';
+
 export function isBlank(text: string): boolean {
   return text.trim() === '';
 }

@@ -1,5 +1,6 @@
 import type { Escape, EventPlace, Piece, PieceKind, Segment, SourcedText } from '@palimpsest/context';
 import { isRecord } from './json';
+import { SUMMARY_OPENING } from './render-common';
 
 /** Names, ids and tags: short words of the format, written as frame. */
 const FRAME_FIELDS: ReadonlySet<string> = new Set(['type', 'id', 'name', 'tool_use_id', 'format']);
@@ -60,6 +61,16 @@ export class SegmentWriter {
       if (FRAME_FIELDS.has(key) && typeof field === 'string') this.frame(JSON.stringify(field));
       else this.stored(field, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, place);
       separator = ',';
+    }
+    return this;
+  }
+
+  /** A summary's texts inside the quotes of a JSON string, below the line that says what they are. */
+  summary(texts: readonly SourcedText[]): this {
+    this.pieces.push({ kind: 'summary', text: JSON.stringify(SUMMARY_OPENING).slice(1, -1), nodeId: this.nodeId });
+    for (const text of texts) {
+      this.pieces.push({ kind: 'summary', text: '\\n\\n', nodeId: this.nodeId });
+      this.quoted(text, 'summary');
     }
     return this;
   }

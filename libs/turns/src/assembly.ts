@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { ModelChoice } from '@palimpsest/assistant';
 import {
   type MakeCounter,
   type NodeRecord,
@@ -21,10 +20,13 @@ import type {
   DraftEvent,
   Instruction,
   NodeId,
+  NodeKind,
   RequestedNode,
 } from '@palimpsest/conversation';
+import type { AssistantDefinition, ModelChoice } from '@palimpsest/assistant';
 import { isExact, type ModelProvider } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
+import { type MeasuredPath, measurePath } from './compaction/runs';
 import { foldToFit } from './folding';
 import type { Paths } from './paths';
 import { beginning, correctionOn, requestBefore } from './request-before';
@@ -89,6 +91,24 @@ export class Assembly {
     return { events, requests };
   }
 
+  /** What a request of this kind under this node would hold, turn by turn. */
+  async measure(
+    kind: NodeKind,
+    from: NodeId,
+    { conversationId, revision, assistant }: Omit<AssemblyContext, 'state'>,
+  ): Promise<MeasuredPath> {
+    const { paths, providerOf, countersOf } = this.options;
+    const { fold } = await paths.hold({ conversationId, nodeId: from, revision, turnStartedAt: revision + 1n });
+    const model = modelFor(kind, assistant.definition);
+    const path = pathTo(fold, from);
+    const rendered = providerOf(model.provider).render({
+      ...assistant,
+      assistant: { ...assistant.definition, model },
+      path: fold.render(path),
+    });
+    return measurePath(rendered, path, (await countersOf(model))(correctionOn(path, model)));
+  }
+
   private async request(draft: CallRequestedDraft, before: readonly ConversationEvent[], context: AssemblyContext) {
     const { conversationId, revision, assistant, state } = context;
     const { data: place } = draft;
@@ -96,12 +116,17 @@ export class Assembly {
     const from = nodeBefore(place);
     const begun = place.kind === 'turn' ? state.turns.get(place.turnId)?.start?.revision : undefined;
     const turnStartedAt = begun === undefined ? revision + 1n : BigInt(begun);
-    const held = await this.options.paths.hold({ conversationId, nodeId: from, revision, turnStartedAt });
+    const { continues } = place.kind === 'compaction' || place.kind === 'summary' ? place : {};
+    const { paths } = this.options;
+    const wanted = { conversationId, revision, turnStartedAt };
+    if (continues !== undefined) await paths.hold({ ...wanted, nodeId: continues });
+    const held = await paths.hold({ ...wanted, nodeId: from });
     const fold = held.fold.over();
     before.forEach((event, at) => fold.put({ ...event, revision: revision + 1n + BigInt(at) }));
-    const { model } = assistant.definition;
+    const model = modelFor(place.kind, assistant.definition);
     const provider = this.options.providerOf(model.provider);
     const path = pathTo(fold, from);
+    const shown = since(fold, path, continues);
     const at = revision + 1n + BigInt(before.length);
     const nodeAt = (requestedAt: bigint): NodeRecord => ({
       ...nodeAsRequested(place, draft.content?.instruction, { revision: Number(requestedAt) }),
@@ -117,15 +142,15 @@ export class Assembly {
       },
     });
     const render = (nodes: readonly PathNode[]) =>
-      provider.render({ ...assistant, assistant: assistant.definition, path: nodes });
+      provider.render({ ...assistant, assistant: { ...assistant.definition, model }, path: nodes });
     const counterBy = await this.options.countersOf(model);
     const counter = counterBy(correctionOn(path, model));
-    const { rendered, folds } = foldToFit({ fold, path, nodeAt, counter, cap: model.inputCap, at, render });
+    const { rendered, folds } = foldToFit({ fold, path: shown, nodeAt, counter, cap: model.inputCap, at, render });
     if (rendered.unpaired) this.options.onUnpaired(nodeId, rendered.unpaired);
     const body = this.bodyOf(rendered, provider.name);
-    const placed = this.options.paths.placed(held, path);
+    const placed = await paths.placed(held, path);
     const base = placed && { nodeId: from ?? '', placed };
-    const plan = planManifest(nodeId, rendered, base, this.options.paths.milestone(path));
+    const plan = planManifest(nodeId, rendered, base, await paths.milestone(held, path));
     const { head, messages, tail } = rendered;
     const traits = { nodeId, kind: place.kind, provider: model.provider, model: model.name };
     const prefix = prefixOf(
@@ -166,6 +191,20 @@ export class Assembly {
 
 /** Whose path is assembled: a compaction's is the one that it ends. */
 const nodeBefore = (place: RequestedNode): NodeId | null => (place.kind === 'compaction' ? place.origin : place.parent);
+
+/** A summary may be another model's work; all else that it is told is the same. */
+export function modelFor(kind: NodeKind, { model, compaction }: AssistantDefinition): ModelChoice {
+  return kind === 'compaction' || kind === 'summary' ? (compaction?.model ?? model) : model;
+}
+
+/** The path behind a summary, with the summary in front; without one, all of it. */
+function since(fold: PathFold, path: readonly NodeRecord[], summary: NodeId | undefined): readonly NodeRecord[] {
+  if (summary === undefined) return path;
+  const node = fold.node(summary);
+  const covered = path.findIndex(({ nodeId }) => nodeId === node?.parent);
+  if (!node || covered < 0) throw new Error(`The summary ${summary} is to be gone on from, and is not of this path.`);
+  return [node, ...path.slice(covered + 1)];
+}
 
 const NOTHING: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', path: '', headers: {}, sdk: '' };
 

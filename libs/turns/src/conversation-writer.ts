@@ -12,6 +12,7 @@ import {
   lineage,
   type Refusal,
   type NodeId,
+  type NodeKind,
   serialize,
   STATE_VERSION,
 } from '@palimpsest/conversation';
@@ -29,7 +30,8 @@ import {
 } from '@palimpsest/event-store';
 import { conversationStream } from '@palimpsest/read-models';
 import type { AssembledRequest, Assembly } from './assembly';
-import type { Assistants } from './assistants';
+import type { Assistants, AssistantVersion } from './assistants';
+import type { MeasuredPath } from './compaction/runs';
 import type { ConversationIdentity } from './identity';
 
 export type Handled = HandledBy<ConversationState, ConversationEvent, Refusal, Known>;
@@ -127,6 +129,18 @@ export class ConversationWriter {
     return decision.known && { ok: true, events: [], known: decision.known, state, revision, position };
   }
 
+  /** The assistant at the head, and what a request of this kind would hold there. Undefined where there is no head. */
+  async measure(
+    { conversationId, tenantId }: Pick<ConversationIdentity, 'conversationId' | 'tenantId'>,
+    kind: NodeKind,
+  ): Promise<{ readonly assistant: AssistantVersion; readonly path: MeasuredPath } | undefined> {
+    const { state, revision } = await this.read(conversationId, tenantId);
+    if (state.status !== 'active' || state.head === null) return undefined;
+    const assistant = await this.assistantFor(conversationId, state, state.head);
+    const path = await this.options.assembly.measure(kind, state.head, { conversationId, revision, assistant });
+    return { assistant, path };
+  }
+
   /** Of a deleted conversation: what memory holds of it, and its snapshot. */
   async forget(conversationId: string): Promise<void> {
     await this.handler.forget(conversationStream(conversationId));
@@ -160,14 +174,7 @@ export class ConversationWriter {
       before,
     );
     if (state.status !== 'active') throw new Error('A call is requested in a conversation that does not exist.');
-    const identity = await this.identify(conversationId);
-    const version = assistantVersionAt(state, requested.data.nodeId) ?? identity?.assistantVersion;
-    const assistant =
-      identity && version !== undefined ? await this.options.assistants.find(identity.assistantId, version) : undefined;
-    if (!assistant)
-      throw new Error(
-        `Conversation ${conversationId} names version ${version} of an assistant that is not in the log.`,
-      );
+    const assistant = await this.assistantFor(conversationId, state, requested.data.nodeId);
     const { events, requests } = await this.options.assembly.complete(drafts, {
       conversationId,
       revision,
@@ -176,6 +183,19 @@ export class ConversationWriter {
     });
     for (const [nodeId, request] of requests) this.assembled.set(nodeId, request);
     return events;
+  }
+
+  private async assistantFor(
+    conversationId: string,
+    state: ActiveConversation,
+    nodeId: NodeId,
+  ): Promise<AssistantVersion> {
+    const identity = await this.identify(conversationId);
+    const version = assistantVersionAt(state, nodeId) ?? identity?.assistantVersion;
+    const assistant =
+      identity && version !== undefined ? await this.options.assistants.find(identity.assistantId, version) : undefined;
+    if (assistant) return assistant;
+    throw new Error(`Conversation ${conversationId} names version ${version} of an assistant that is not in the log.`);
   }
 }
 

@@ -18,6 +18,7 @@ import { LRUCache } from 'lru-cache';
 
 /** What this process holds of a conversation: the events of the paths that it assembled, opened, and all since. */
 export interface HeldPaths {
+  readonly conversationId: string;
   readonly fold: PathFold;
   /** All events up to here are in, or belong to paths that nobody asked for. */
   through: bigint;
@@ -34,6 +35,9 @@ export interface PathWanted {
   readonly turnStartedAt: bigint;
 }
 
+/** A node's request, and in whose stream it stands where that is another conversation's. */
+type RequestAt = Pick<NodeRecord, 'request' | 'stream'>;
+
 const REQUESTS_HELD = 4;
 /** Of a conversation of which nothing is held yet. */
 const FIXED_BYTES = 4096;
@@ -49,7 +53,7 @@ export class Paths {
 
   constructor(
     private readonly log: ConversationLog,
-    private readonly tree: Pick<ConversationTree, 'path' | 'conversation'>,
+    private readonly tree: Pick<ConversationTree, 'path' | 'conversation' | 'requests'>,
     private readonly readItems: ReadItems,
     /** The conversations from which one grows, the nearest first. */
     private readonly sourcesOf: (conversationId: string) => Promise<readonly ConversationSource[]>,
@@ -91,38 +95,82 @@ export class Paths {
     }
   }
 
-  /** The request of a node as it was placed, root first; null for none. */
-  placed(held: HeldPaths, path: readonly NodeRecord[]): readonly PlacedSegment[] | null {
+  /** The request of a path's last node as it was placed, root first; null for no node. */
+  async placed(held: HeldPaths, path: readonly NodeRecord[]): Promise<readonly PlacedSegment[] | null> {
     const last = path.at(-1);
     if (!last) return null;
     const known = held.placed.get(last.nodeId);
     if (known) return known;
-    const nodes = new Map(path.map((node) => [node.nodeId, node]));
-    // A piece that has a source is known by it: its text is not looked up.
-    const segments = resolve(last.nodeId, path).map(({ owner, index }) => {
-      const node = nodes.get(owner);
-      const pieces = node?.request.segments[index];
+    const requests = new Map<string, RequestAt>(path.map((node) => [node.nodeId, node]));
+    const places = await this.places(held, last.nodeId, requests);
+    // Of what a compaction sent nothing stands in later requests but the parts in front of and behind all messages.
+    const wanted = (at: number) => last.kind !== 'compaction' || at < 2 || at === places.length - 1;
+    const segments: PlacedSegment[] = [];
+    for (const [at, { owner, index }] of places.entries()) {
+      if (!wanted(at)) {
+        segments.push({ owner, index, segment: [] });
+        continue;
+      }
+      const { request, stream } = requests.get(owner) ?? (await this.requestOf(held, owner));
+      const pieces = request.segments[index];
       if (!pieces)
         throw new Error(`The request of ${last.nodeId} names segment ${index} of ${owner}, which is not there.`);
-      return { owner, index, segment: restoreSegment(owner, pieces, () => '', node.stream) };
-    });
+      // A piece that has a source is known by it: its text is not looked up.
+      segments.push({ owner, index, segment: restoreSegment(owner, pieces, () => '', stream) });
+    }
     held.placed.set(last.nodeId, segments);
     return segments;
   }
 
-  /** What the next node's manifest refers to where that node is a milestone itself; undefined where it is none. */
-  milestone(path: readonly NodeRecord[]): Milestone | undefined {
+  /**
+   * What the next node's manifest refers to where that node is a milestone itself; undefined where it is none. The first node behind a
+   * compaction is one: so no later replay and no later request leads back into the path that was compacted, but for a few segments by name.
+   */
+  async milestone(held: HeldPaths, path: readonly NodeRecord[]): Promise<Milestone | undefined> {
     const depth = path.length + 1;
+    if (path.at(-1)?.kind === 'compaction') return NO_MILESTONE;
     if (depth % MILESTONE_EVERY !== 0) return undefined;
     const before = path[depth - MILESTONE_EVERY - 1];
-    return before ? { nodeId: before.nodeId, places: resolve(before.nodeId, path) } : NO_MILESTONE;
+    if (!before) return NO_MILESTONE;
+    const requests = new Map<string, RequestAt>(path.map((node) => [node.nodeId, node]));
+    return { nodeId: before.nodeId, places: await this.places(held, before.nodeId, requests) };
+  }
+
+  /** Where the segments of a request stand. `requests`: those of its path; what else its manifest leads to is read. */
+  private async places(
+    held: HeldPaths,
+    nodeId: string,
+    requests: Map<string, RequestAt>,
+  ): Promise<readonly SegmentPlace[]> {
+    const known = new Map<string, readonly SegmentPlace[]>();
+    for (;;) {
+      const stored = new Map([...requests].map(([id, { request }]): [string, StoredRequest] => [id, request]));
+      const resolved = resolveManifest(nodeId, stored, known);
+      if ('places' in resolved) return resolved.places;
+      requests.set(resolved.missing, await this.requestOf(held, resolved.missing));
+    }
+  }
+
+  /** The request of a node before the nearest compaction. What this process does not hold of it, the tree knows. */
+  private async requestOf(held: HeldPaths, nodeId: string): Promise<RequestAt> {
+    const node = held.fold.node(nodeId);
+    if (node) return node;
+    const place = (await this.tree.requests([nodeId])).get(nodeId);
+    const [event] = place ? await this.log.at(place.conversationId, [place.revision]) : [];
+    if (!place || event?.type !== 'CallRequested')
+      throw new Error(`The request of ${nodeId} is copied from, and neither the stream's end nor the tree has it.`);
+    const own = place.conversationId === held.conversationId;
+    return {
+      request: event.content as StoredRequest,
+      ...(!own && { stream: conversationStream(place.conversationId) }),
+    };
   }
 
   private async begin({ conversationId, nodeId, turnStartedAt }: PathWanted): Promise<HeldPaths> {
     const fold = new PathFold(this.readItems);
     const revision = await this.read(fold, conversationId, nodeId);
     const through = revision < turnStartedAt ? revision : turnStartedAt - 1n;
-    const held: HeldPaths = { fold, through, placed: new LRUCache({ max: REQUESTS_HELD }) };
+    const held: HeldPaths = { conversationId, fold, through, placed: new LRUCache({ max: REQUESTS_HELD }) };
     this.held.set(conversationId, held);
     return held;
   }
@@ -166,13 +214,4 @@ export class Paths {
       held.through = event.revision;
     }
   }
-}
-
-/** Where the segments of a request stand that is on this path, and so is all that it copies from. */
-function resolve(nodeId: string, path: readonly NodeRecord[]): readonly SegmentPlace[] {
-  const requests = new Map(path.map((node): [string, StoredRequest] => [node.nodeId, node.request]));
-  const resolved = resolveManifest(nodeId, requests);
-  if ('missing' in resolved)
-    throw new Error(`The request of ${nodeId} copies from ${resolved.missing}, which is not on its path.`);
-  return resolved.places;
 }

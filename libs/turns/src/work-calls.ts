@@ -4,7 +4,6 @@ import type {
   FailureReason,
   Known,
   NodeId,
-  Refusal,
   RequestSummary,
   RequestTransform,
   StartCompaction,
@@ -19,6 +18,7 @@ import type { EngineEvents } from './engine-events';
 import type { ConversationIdentity } from './identity';
 import type { Leases } from './leases';
 import { attemptFailed, failedAnswer } from './model-calls';
+import { RequestImpossible } from './request-too-large';
 import type { WireCalls } from './wire-calls';
 
 export interface WorkCallsOptions {
@@ -41,8 +41,13 @@ export type WorkOutcome = { readonly nodeId: NodeId; readonly revision: bigint; 
   | { readonly status: 'failed'; readonly reason: FailureReason; readonly detail: string }
 );
 
+export type WorkRefusal =
+  | Extract<Handled, { ok: false }>['refusal']
+  /** No call was made, and nothing is stored. */
+  | { readonly code: 'request_impossible'; readonly detail: string };
+
 export type WorkRequested =
-  | { readonly ok: false; readonly refusal: Extract<Handled, { ok: false }>['refusal'] | Refusal }
+  | { readonly ok: false; readonly refusal: WorkRefusal }
   /** The key had its effect before: what became of it is read from the log, from `known.revision` on. */
   | { readonly ok: true; readonly known: Known; readonly position: bigint }
   | { readonly ok: true; readonly nodeId: NodeId; readonly outcome: Promise<WorkOutcome> };
@@ -90,6 +95,22 @@ export class WorkCalls {
     const { nodeId, carrier } = command;
     const context = { actor, correlationId: nodeId };
     await this.options.leases.insert(carrier, conversation.conversationId, null);
+    try {
+      return await this.requested(conversation, command, context, judge);
+    } catch (error) {
+      if (!(error instanceof RequestImpossible)) throw error;
+      await this.options.leases.delete([carrier]);
+      return { ok: false, refusal: { code: 'request_impossible', detail: error.message } };
+    }
+  }
+
+  private async requested(
+    conversation: ConversationIdentity,
+    command: WorkCommand,
+    context: CommandContext,
+    judge: JudgeAnswer,
+  ): Promise<WorkRequested> {
+    const { nodeId, carrier } = command;
     let outcome: Promise<WorkOutcome> | undefined;
     const onStored = (stored: Stored, requests: ReadonlyMap<string, AssembledRequest>) => {
       const body = requests.get(nodeId)?.body;

@@ -27,7 +27,7 @@ export class AssistantsController {
     @CurrentIdempotency() idempotency: Idempotency,
     @Body(bodyOf(CreateAssistantBody)) body: CreateAssistantBody,
   ): Promise<AssistantView> {
-    const { assistantId, model, name, systemPrompt, tools, locale, zone } = body;
+    const { assistantId, model, name, systemPrompt, tools, locale, zone, compaction } = body;
     const specification = given({
       assistantId: assistantId === undefined ? undefined : existing('assistant', assistantId),
       name,
@@ -36,6 +36,7 @@ export class AssistantsController {
       tools,
       locale,
       zone,
+      compaction: compaction && given({ ...compaction, model: compaction.model && given({ ...compaction.model }) }),
     });
     return valueOf(await this.commands.execute(new CreateAssistantVersion(caller, idempotency, specification)));
   }

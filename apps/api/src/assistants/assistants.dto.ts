@@ -44,6 +44,23 @@ export class ModelFields {
   readonly params?: Record<string, unknown>;
 }
 
+export class CompactionFields {
+  @ApiPropertyOptional({
+    type: ModelFields,
+    description: 'Who writes the summary; left out, the assistant’s own model',
+  })
+  @Optional()
+  @IsNested()
+  @ValidateNested()
+  @Type(() => ModelFields)
+  readonly model?: ModelFields;
+
+  @ApiPropertyOptional({ description: 'What the summary is asked for, instead of our own words' })
+  @Optional()
+  @IsText()
+  readonly instruction?: string;
+}
+
 export class ToolFields {
   @ApiProperty({ enum: toolTypes })
   @IsIn(toolTypes)
@@ -93,6 +110,13 @@ export class CreateAssistantBody {
   @Optional()
   @IsZone()
   readonly zone?: string;
+
+  @ApiPropertyOptional({ type: CompactionFields, description: 'How the context of its conversations is compacted' })
+  @Optional()
+  @IsNested()
+  @ValidateNested()
+  @Type(() => CompactionFields)
+  readonly compaction?: CompactionFields;
 }
 
 export class AssistantBody implements Json<AssistantView> {

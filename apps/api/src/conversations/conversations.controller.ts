@@ -13,6 +13,8 @@ import {
 } from '@nestjs/swagger';
 import {
   ClearConversation,
+  CompactConversation,
+  type CompactionView,
   DeleteConversation,
   GetConversation,
   GetTranscript,
@@ -41,9 +43,11 @@ import { bigintOf, given } from '../http/json';
 import { ApiIdempotencyKey, ApiMinRevision, ApiPage, ApiPart, ApiProblems, whileWriting } from '../http/openapi';
 import { valueOf } from '../http/problem';
 import { CurrentCaller, CurrentIdempotency } from '../http/request';
-import { bodyOf, noBody, queryOf } from '../http/validate';
+import { bodyOf, optionalBodyOf, noBody, queryOf } from '../http/validate';
 import {
   ClearedBody,
+  CompactBody,
+  CompactionBody,
   ConversationBody,
   ConversationPageBody,
   DeletedBody,
@@ -167,6 +171,30 @@ export class ConversationsController {
   ): Promise<UsageView> {
     const page = { limit: Number(limit), ...given({ cursor }) };
     return valueOf(await this.queries.execute(new GetUsage(caller, id, page, atLeast(query))));
+  }
+
+  @Post(':id/compactions')
+  @ApiOperation({ summary: 'Summarises what was said: later turns see the summary, people still see everything' })
+  @ApiIdempotencyKey()
+  @ApiBody({ type: CompactBody, required: false })
+  @ApiCreatedResponse({ type: CompactionBody, description: 'It has ended. One that failed changed nothing' })
+  @ApiProblems(
+    'not_found',
+    'turn_running',
+    'nothing_to_compact',
+    'request_too_large',
+    'shutting_down',
+    'sealed',
+    'behind',
+    ...whileWriting,
+  )
+  async compactConversation(
+    @CurrentCaller() caller: Caller,
+    @CurrentIdempotency() idempotency: Idempotency,
+    @Param('id', idOf('conversation')) id: string,
+    @Body(optionalBodyOf(CompactBody)) { reason }: CompactBody,
+  ): Promise<CompactionView> {
+    return valueOf(await this.commands.execute(new CompactConversation(caller, idempotency, id, reason)));
   }
 
   @Post(':id/clear')

@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type {
   BubbleView,
   ClearedView,
+  CompactionView,
   ConversationView,
   DeletedView,
   HeadView,
@@ -105,7 +106,7 @@ export class TreeNodeBody implements Json<TreeNodeView> {
   @ApiId({ nullable: true }) readonly parent!: string | null;
   @ApiProperty({ example: 'turn' }) readonly kind!: string;
   @ApiProperty({ example: 'succeeded' }) readonly status!: string;
-  @ApiId() readonly turnId!: string;
+  @ApiId({ nullable: true, description: 'Null outside a turn' }) readonly turnId!: string | null;
   @ApiProperty({ example: 'simulated' }) readonly provider!: string;
   @ApiProperty() readonly model!: string;
   @ApiProperty({ type: UsageBody, nullable: true }) readonly usage!: UsageBody | null;
@@ -127,6 +128,30 @@ export class TreeBody implements Json<TreeView> {
   })
   readonly epoch!: number;
   @ApiProperty({ type: [TreeNodeBody] }) readonly nodes!: TreeNodeBody[];
+}
+
+const compactionReasons = ['topic'] as const;
+
+export class CompactBody {
+  @ApiPropertyOptional({ enum: compactionReasons, description: 'Another topic begins' })
+  @Optional()
+  @IsIn(compactionReasons)
+  readonly reason?: (typeof compactionReasons)[number];
+}
+
+export class CompactionErrorBody implements Json<NonNullable<CompactionView['error']>> {
+  @ApiProperty({ example: 'unusable_answer' }) readonly code!: string;
+  @ApiProperty() readonly detail!: string;
+}
+
+export class CompactionBody implements Json<CompactionView> {
+  @ApiId() readonly nodeId!: string;
+  @ApiProperty({ enum: ['succeeded', 'failed'], description: 'One that failed changed nothing' })
+  readonly status!: 'succeeded' | 'failed';
+  @ApiPropertyOptional({ type: CompactionErrorBody }) readonly error?: CompactionErrorBody;
+  @ApiId({ nullable: true }) readonly head!: string | null;
+  @ApiDecimal() readonly revision!: string;
+  @ApiDecimal() readonly position!: string;
 }
 
 export class DeleteQuery {

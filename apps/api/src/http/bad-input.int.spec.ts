@@ -29,6 +29,7 @@ const routes = [
   ['GET', `${conversation}/usage`],
   ['PUT', `${conversation}/head`],
   ['POST', `${conversation}/clear`],
+  ['POST', `${conversation}/compactions`],
   ['DELETE', conversation],
   ['GET', '/v1/approvals'],
   ['POST', `${conversation}/turns`],

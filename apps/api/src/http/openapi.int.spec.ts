@@ -68,6 +68,7 @@ describe('the description', () => {
         'POST /v1/conversations',
         'POST /v1/conversations/{id}/approvals/{toolCallId}',
         'POST /v1/conversations/{id}/clear',
+        'POST /v1/conversations/{id}/compactions',
         'POST /v1/conversations/{id}/turns',
         'POST /v1/conversations/{id}/turns/{turnId}/cancel',
         'POST /v1/conversations/{id}/turns/{turnId}/edit',

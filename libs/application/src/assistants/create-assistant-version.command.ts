@@ -3,22 +3,30 @@ import type { Caller, Idempotency } from '../caller/caller';
 import type { Answer } from '../refusal';
 import type { AssistantView } from '../views';
 
+export interface ModelSpecification {
+  readonly provider: 'openai' | 'anthropic' | 'simulated';
+  readonly name: string;
+  readonly inputCap?: number;
+  readonly maxOutputTokens?: number;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
 export interface AssistantSpecification {
   /** A new version of this one; left out, a new assistant. */
   readonly assistantId?: string;
   readonly name: string;
   readonly systemPrompt: string;
   /** Left out, it follows from the keys at hand. */
-  readonly model?: {
-    readonly provider: 'openai' | 'anthropic' | 'simulated';
-    readonly name: string;
-    readonly inputCap?: number;
-    readonly maxOutputTokens?: number;
-    readonly params?: Readonly<Record<string, unknown>>;
-  };
+  readonly model?: ModelSpecification;
   readonly tools?: readonly { readonly type: 'builtin' | 'http' | 'mcp'; readonly name: string }[];
   readonly locale?: string;
   readonly zone?: string;
+  readonly compaction?: {
+    /** Who writes the summary; left out: the assistant's own model. */
+    readonly model?: ModelSpecification;
+    /** What it is asked for, instead of our own words. */
+    readonly instruction?: string;
+  };
 }
 
 /** Creates an assistant, or a new version of one. */

@@ -1,4 +1,4 @@
-import type { AssistantDefinition, ModelChoice, ToolDefinition } from '@palimpsest/assistant';
+import type { AssistantDefinition, CompactionChoice, ModelChoice, ToolDefinition } from '@palimpsest/assistant';
 import { READ_RESULT } from '@palimpsest/context';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { type ModelFacts, reservedParams } from '@palimpsest/providers';
@@ -48,22 +48,9 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
   ): Promise<Answer<Omit<AssistantDefinition, 'assistantId' | 'version'>>> {
     const { name, systemPrompt, locale = 'en', zone = 'UTC' } = specification;
     const model = this.model(specification.model);
-    if (model.inputCap < 1)
-      return refused(
-        'validation_failed',
-        `The model ${JSON.stringify(model.name)} has a window of ${this.facts(model).contextWindow} tokens, and maxOutputTokens is ${model.maxOutputTokens}: nothing is left for a request.`,
-      );
-    const reserved = reservedParams(model.params);
-    if (reserved.length)
-      return refused(
-        'validation_failed',
-        `The params of a model cannot hold ${reserved.join(', ')}: that comes from the conversation.`,
-      );
-    if (!this.system.hasProvider(model.provider))
-      return refused(
-        'validation_failed',
-        `This installation has no key for the provider ${model.provider}. Set it in the environment and start again, or choose another model.`,
-      );
+    if (!model.ok) return model;
+    const compaction = this.compaction(specification.compaction);
+    if (!compaction.ok) return compaction;
     const tools: ToolDefinition[] = [];
     for (const reference of specification.tools ?? []) {
       if (reference.name === READ_RESULT)
@@ -94,16 +81,40 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     const reader = tools.length ? await this.system.tools.find({ type: 'builtin', name: READ_RESULT }) : undefined;
     if (reader) tools.push(reader.definition);
     tools.sort((a, b) => (a.name < b.name ? -1 : 1));
-    return answer({ name, systemPrompt, model, tools, locale, zone });
+    const compacts = specification.compaction && { compaction: compaction.value };
+    return answer({ name, systemPrompt, model: model.value, tools, locale, zone, ...compacts });
   }
 
   /** What it leaves out is what the registry says now: from here on it is part of the version. */
-  private model(model: AssistantSpecification['model'] = this.system.defaultModel): ModelChoice {
+  private model(model: AssistantSpecification['model'] = this.system.defaultModel): Answer<ModelChoice> {
     const { provider, name, params = {} } = model;
     const facts = this.facts(model);
     const { maxOutputTokens = facts.outputReserve } = model;
     const { inputCap = Math.min(facts.inputCap, facts.contextWindow - maxOutputTokens) } = model;
-    return { provider, name, inputCap, maxOutputTokens, params };
+    if (inputCap < 1)
+      return refused(
+        'validation_failed',
+        `The model ${JSON.stringify(name)} has a window of ${facts.contextWindow} tokens, and maxOutputTokens is ${maxOutputTokens}: nothing is left for a request.`,
+      );
+    const reserved = reservedParams(params);
+    if (reserved.length)
+      return refused(
+        'validation_failed',
+        `The params of a model cannot hold ${reserved.join(', ')}: that comes from the conversation.`,
+      );
+    if (!this.system.hasProvider(provider))
+      return refused(
+        'validation_failed',
+        `This installation has no key for the provider ${provider}. Set it in the environment and start again, or choose another model.`,
+      );
+    return answer({ provider, name, inputCap, maxOutputTokens, params });
+  }
+
+  private compaction(wanted: AssistantSpecification['compaction'] = {}): Answer<CompactionChoice> {
+    const { model: named, ...others } = wanted;
+    if (!named) return answer(others);
+    const model = this.model(named);
+    return model.ok ? answer({ ...others, model: model.value }) : model;
   }
 
   private facts({ provider, name }: Pick<ModelChoice, 'provider' | 'name'>): ModelFacts {

@@ -70,12 +70,11 @@ export class GetNodeHandler implements IQueryHandler<GetNode> {
       const before = record?.parent ?? record?.origin;
       const parent = before ? fold.node(before) : undefined;
       if (!record) throw new ReplayBroken(`Node ${nodeId} is not where the tree says that it stands.`);
-      const node = fold.render(parent ? [parent, record] : [record]).at(-1);
       const { sha256 } = record.request;
       return answer({
         ...treeNodeView(row),
         conversationId: row.conversation_id,
-        sent: node ? sentItems(node) : [],
+        sent: sentItems(fold.sentBy(record, parent)),
         received: (record.received?.items ?? []).map((item): ItemView => {
           if (item.type !== 'tool_call') return { type: item.type, text: item.text.text };
           return { type: 'tool_call', toolCallId: item.toolCallId, name: item.name, arguments: item.arguments.text };
@@ -87,7 +86,7 @@ export class GetNodeHandler implements IQueryHandler<GetNode> {
   }
 }
 
-function sentItems({ results, question }: PathNode): readonly ItemView[] {
+function sentItems({ results, question }: Pick<PathNode, 'results' | 'question'>): readonly ItemView[] {
   const items: ItemView[] = results.map(({ toolCallId, result, isError, folded, synthetic }) => ({
     ...{ type: 'tool_result', toolCallId, text: result.text, isError },
     ...(folded === undefined ? {} : { folded }),

@@ -14,6 +14,7 @@ import {
   Assembly,
   type Assistants,
   BytesInFlight,
+  Compactor,
   type ConversationIdentities,
   ConversationWriter,
   Leases,
@@ -59,6 +60,7 @@ export interface Carrying {
   readonly feed: TurnFeed;
   readonly leases: Leases;
   readonly work: WorkCalls;
+  readonly compactor: Compactor;
   readonly follower: LogFollower;
   readonly sweep: Sweep;
   /** Of a deleted conversation: all that memory holds of it, and its snapshot. */
@@ -87,6 +89,7 @@ export function createCarrying(parts: CarryingParts): Carrying {
   });
   const providerOf = providerIn(parts.providers);
   const work = new WorkCalls({ writer: engine, leases, wire, providerOf, events });
+  const compactor = new Compactor({ writer, work, newId: clock.newId });
   const unfinished = new UnfinishedConversations();
   const forget = async (conversationId: string) => {
     await identities.markDeleted(conversationId);
@@ -105,7 +108,7 @@ export function createCarrying(parts: CarryingParts): Carrying {
     ...{ ...clock, engine, work, writer, leases, unfinished, identify, events, renewMs: limits.leaseRenewMs },
     ...pick(limits, 'maxTakeovers', 'sweepMs', 'leaseMs'),
   });
-  return { writer, engine, work, feed, leases, follower, sweep, forget };
+  return { writer, engine, work, compactor, feed, leases, follower, sweep, forget };
 }
 
 function createWriter(

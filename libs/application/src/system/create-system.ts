@@ -70,7 +70,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     ...{ pool, store, codec, keys, conversations, tree, assistants, identities, replayer },
     ...{ providers, models: options.models, tools, limits, log, metrics },
   });
-  const { writer, engine, work, feed, leases, follower, sweep } = carrying;
+  const { writer, engine, work, compactor, feed, leases, follower, sweep } = carrying;
   const projectors = new Projectors({ pool, store, log, metrics, tables, writes: options.projects ?? true });
   const assistantWriter = new AssistantWriter(store, codec);
   const playbooks = new PlaybookWriter(store, codec);
@@ -79,7 +79,8 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   const remote = new RemoteTexts({ leases, feed, token: internalToken, onError });
   const audit = new AuditWork({ pool, store, keys, log, tree: tables.tree }, options.anchors);
   const system: System = {
-    ...{ store, codec, keys, tree, assistants, assistantWriter, playbooks, identities, writer, engine, work, feed },
+    ...{ store, codec, keys, tree, assistants, assistantWriter, playbooks, identities },
+    ...{ writer, engine, work, compactor, feed },
     ...{ replayer, tools, limits, internalToken, log: conversations, projector: projectors.tree },
     inbox: { approvals: new Approvals(tables.approvals), projector: projectors.approvals },
     projections: new ProjectionOperations(

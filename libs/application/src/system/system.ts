@@ -7,6 +7,7 @@ import type { Approvals, ConversationLog, ConversationTree, Projector } from '@p
 import type { ToolRegistry } from '@palimpsest/tools';
 import type {
   Assistants,
+  Compactor,
   ConversationIdentities,
   ConversationWriter,
   TurnEngine,
@@ -37,6 +38,7 @@ export abstract class System {
   abstract readonly engine: TurnEngine;
   /** Calls outside a turn. */
   abstract readonly work: WorkCalls;
+  abstract readonly compactor: Compactor;
   abstract readonly feed: TurnFeed;
   /** What one process of this installation shows another. */
   abstract readonly internalToken: string;

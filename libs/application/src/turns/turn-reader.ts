@@ -2,7 +2,7 @@ import type { StoredEvent } from '@palimpsest/event-store';
 import { type ConversationLog, type ConversationRecord, conversationStream } from '@palimpsest/read-models';
 import type { EventStore } from '@palimpsest/event-store';
 import type { FeedItem, RemoteTexts, TurnFeed } from '@palimpsest/turns';
-import type { TurnView } from '../views';
+import type { CompactionView, TurnView } from '../views';
 import { TurnFold } from './turn-fold';
 
 /** What a turn's follower is told: its conversation's events, opened, and its running text. */
@@ -92,6 +92,26 @@ export class TurnReader {
       client.removeEventListener('abort', leave);
       follower.close();
     }
+  }
+
+  /** A compaction's end, in the stream from this revision on; where it succeeded, with the move of the head. Undefined where `client` left. */
+  async nodeEnded(
+    conversationId: string,
+    nodeId: string,
+    from: bigint,
+    client: AbortSignal,
+  ): Promise<CompactionView | undefined> {
+    for await (const item of this.items(conversationId, from, client)) {
+      if (item.kind !== 'event') continue;
+      const { type, data, content, revision, position } = item.event;
+      if (type === 'HeadMoved' && data.to === nodeId && data.reason === 'compaction')
+        return { nodeId, status: 'succeeded', head: nodeId, revision, position };
+      if (type !== 'CallFailed' || data.nodeId !== nodeId) continue;
+      const error = { code: data.reason, detail: content?.detail ?? '' };
+      const head = await this.headBefore(conversationId, revision);
+      return { nodeId, status: 'failed', error, head, revision, position };
+    }
+    return undefined;
   }
 
   textOf(nodeId: string): string | undefined {

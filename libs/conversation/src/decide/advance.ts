@@ -27,7 +27,7 @@ export function advance(draft: Draft, carrier: Carrier, bounds: Bounds, atHand: 
   }
   for (const toolCallId of node.toolCallIds) follow(draft, toolCallId, carrier, bounds, atHand);
   if (node.toolCallIds.some((id) => toolCallOf(draft.state, id).result === null)) return;
-  if (node.toolCallIds.length === 0) return end(draft, turn, { status: 'completed' });
+  if (node.toolCallIds.length === 0 && !node.paused) return end(draft, turn, { status: 'completed' });
   if (turn.round < bounds.maxRounds) return request(draft, turn);
   const detail = `The turn made ${turn.round} model calls, the most it may, and is not finished.`;
   end(draft, turn, { status: 'failed', reason: 'too_many_rounds', detail });

@@ -73,7 +73,7 @@ describe('an edit', () => {
 describe('a compaction', () => {
   const compacted = () =>
     append(three(), [
-      { type: 'CallRequested', data: { nodeId: 'k', kind: 'compaction', parent: null, origin: 't3-1', carrier: 'w' }, content: { instruction: 'i' } },
+      { type: 'CallRequested', data: { nodeId: 'k', kind: 'compaction', parent: null, origin: 't3-1', carrier: 'w', reason: 'demand' }, content: { instruction: 'i' } },
       { type: 'HeadMoved', data: { from: 't3-1', to: 'k', reason: 'compaction' }, content: null },
     ] satisfies DraftEvent[]); // prettier-ignore
 

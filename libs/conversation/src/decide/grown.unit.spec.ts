@@ -72,7 +72,7 @@ describe('a conversation that grows from another', () => {
 
   it('goes through a compaction of its own to where it grew from', () => {
     const compacted = append(one(), [
-      { type: 'CallRequested', data: { nodeId: 'k', kind: 'compaction', parent: null, origin: 't1-1', carrier: 'w' }, content: { instruction: 'i' } },
+      { type: 'CallRequested', data: { nodeId: 'k', kind: 'compaction', parent: null, origin: 't1-1', carrier: 'w', reason: 'demand' }, content: { instruction: 'i' } },
       { type: 'HeadMoved', data: { from: 't1-1', to: 'k', reason: 'compaction' }, content: null },
     ] satisfies DraftEvent[]); // prettier-ignore
     expect(refusalOf(compacted, edit('t1', 't2'))).toEqual({ code: 'before_compaction', compaction: 'k' });

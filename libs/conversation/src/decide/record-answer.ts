@@ -37,12 +37,13 @@ function notMine(state: ActiveConversation, carrier: Carrier, nodeId: NodeId): R
 
 function outcome(nodeId: NodeId, answer: Answer): DraftOfTurn {
   if (answer.status === 'failed') return failure(nodeId, answer);
-  const { usage, stopReason, response } = answer;
+  const { usage, stopReason, paused, response } = answer;
   const toolCalls = answer.toolCalls.map(({ invalidText: _, ...listing }, index) => ({
     toolCallId: `${nodeId}-${index}`,
     ...listing,
   }));
-  return { type: 'CallSucceeded', data: { nodeId, toolCalls, usage, stopReason }, content: { response } };
+  const data = { nodeId, toolCalls, usage, stopReason, ...(paused && { paused }) };
+  return { type: 'CallSucceeded', data, content: { response } };
 }
 
 function atHand(nodeId: NodeId, answer: Answer): AtHand {

@@ -15,9 +15,15 @@ export function startTurn(state: ActiveConversation, command: StartTurn): Decisi
   if (parent && !state.nodes.has(parent) && !isSource(state, parent)) return refuse({ code: 'unknown_parent', parent });
   const occupied = busy(state);
   if (occupied && state.whenBusy === 'refuse') return occupied;
-  if (parent !== undefined && parent !== state.head)
+  if (parent !== undefined && parent !== state.head && parent !== compactedAt(state))
     return refuse({ code: 'revision_conflict', parent, head: state.head });
   return occupied ? queue(command) : begin(state, command, { kind: 'ask', parent: state.head }, command.key);
+}
+
+/** What the head's compaction stands for. Who saw that as the head has missed nothing: a compaction changes no answer and no question. */
+function compactedAt({ nodes, head }: ActiveConversation): NodeId | undefined {
+  const node = nodes.get(head ?? '');
+  return node?.kind === 'compaction' ? node.origin : undefined;
 }
 
 function queue({ turnId, assistantVersion, zone, question, key }: StartTurn): Decision {

@@ -9,7 +9,7 @@ import type {
   WorkAnswer,
 } from '../commands';
 import type { Carrier, CommandKey, EventOf, NodeId, RequestedNode, WorkKind } from '../events';
-import { openCallsOnPath } from '../path';
+import { lineage, openCallsOnPath } from '../path';
 import { alreadySo, type Decision, refuse, type Refused } from '../refusal';
 import { type ActiveConversation, isSource, type NodeRecord } from '../state';
 import { Draft } from './draft';
@@ -22,20 +22,35 @@ type WorkNode = Extract<NodeRecord, { kind: WorkKind }>;
 type Asked = Exclude<RequestedNode, { kind: 'turn' }>;
 
 export function startCompaction(state: ActiveConversation, command: StartCompaction): Decision {
-  const { nodeId, carrier, instruction, key } = command;
+  const { nodeId, carrier, instruction, reason, continues, key } = command;
   const known = remembered(state, key);
   if (known) return known;
   const occupied = busy(state);
   if (occupied) return occupied;
   const origin = state.head;
   if (origin === null || state.nodes.get(origin)?.kind === 'compaction') return refuse({ code: 'nothing_to_compact' });
-  return request(state, { nodeId, kind: 'compaction', parent: null, origin, carrier }, instruction, key);
+  if (continues !== undefined && !covers(state, continues, origin))
+    return refuse({ code: 'unknown_parent', parent: continues });
+  const place = { nodeId, kind: 'compaction', parent: null, origin, carrier, reason } as const;
+  return request(state, { ...place, ...(continues !== undefined && { continues }) }, instruction, key);
 }
 
 export function requestSummary(state: ActiveConversation, command: RequestSummary): Decision {
-  const { nodeId, carrier, instruction, parent } = command;
+  const { nodeId, carrier, instruction, parent, continues } = command;
   const refused = notThere(state, parent);
-  return refused ?? request(state, { nodeId, kind: 'summary', parent, carrier }, instruction);
+  if (refused) return refused;
+  if (continues !== undefined && !covers(state, continues, parent))
+    return refuse({ code: 'unknown_parent', parent: continues });
+  const place = { nodeId, kind: 'summary', parent, carrier } as const;
+  return request(state, { ...place, ...(continues !== undefined && { continues }) }, instruction);
+}
+
+/** A summary that is there, of a part of the way to this node. */
+function covers(state: ActiveConversation, summary: NodeId, to: NodeId): boolean {
+  const node = state.nodes.get(summary);
+  if (node?.kind !== 'summary' || node.status !== 'succeeded') return false;
+  for (const id of lineage(state, to)) if (id === node.parent) return true;
+  return false;
 }
 
 /** Under the path's end or under the attempt before: the head moves for neither. */

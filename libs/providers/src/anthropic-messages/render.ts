@@ -54,9 +54,13 @@ function head({ assistant, systemPrompt }: RenderInput): Segment {
 }
 
 const contributions = new Contributions((exchange: Exchange, first: boolean): Contribution => {
-  const { node, results, question, answer } = exchange;
+  const { node, results, question, summary, answer } = exchange;
   const segments: Segment[] = [];
   const message = (): SegmentWriter => new SegmentWriter(node.nodeId).frame(first && segments.length === 0 ? '' : ',');
+  if (summary !== null) {
+    const writer = message().frame('{"role":"user","content":[{"type":"text","text":"').summary(summary);
+    segments.push(writer.frame('"}]}').end());
+  }
   if (results.length > 0 || question !== null) segments.push(writeSent(exchange, message()));
   if (answer === null) return { segments, dropped: 0 };
   const { blocks, dropped } = blocksOf(answer);

@@ -57,12 +57,15 @@ function head({ assistant }: RenderInput, dialect: ChatDialect): Segment {
 }
 
 const contributions = new Contributions((exchange: Exchange, first: boolean): Contribution => {
-  const { node, results, question, answer } = exchange;
+  const { node, results, question, summary, answer } = exchange;
   const segments: Segment[] = [];
   const message = (): SegmentWriter => new SegmentWriter(node.nodeId).frame(first && segments.length === 0 ? '' : ',');
   for (const { result, wireId } of results) {
     const writer = message().frame(`{"role":"tool","tool_call_id":${JSON.stringify(wireId)},"content":"`);
     segments.push(writer.quoted(result.result).frame('"}').end());
+  }
+  if (summary !== null) {
+    segments.push(message().frame('{"role":"user","content":"').summary(summary).frame('"}').end());
   }
   if (question !== null) {
     segments.push(message().frame('{"role":"user","content":"').quoted(question).frame('"}').end());

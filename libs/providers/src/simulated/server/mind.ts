@@ -37,6 +37,8 @@ export interface Scene {
 /** The sample data ends here; a date in the request says otherwise, a tool's own before all. */
 const DEFAULT_TODAY = '2026-06-15';
 const MOST_ECHOED = 400;
+const MOST_SUMMARISED = 200;
+const SUMMARISE = /^Summarise this conversation/;
 
 export function sceneOf({ messages }: Heard): Scene {
   const at = messages.findLastIndex((message) => message.role === 'user');
@@ -107,6 +109,7 @@ function speak(heard: Heard, scene: Scene): { text: string; calls: readonly Call
   if (scene.directives.some((directive) => directive.verb === 'echo')) {
     return { text: scene.results.join('\n') || scene.question, calls: [] };
   }
+  if (SUMMARISE.test(scene.question)) return { text: summary(scene), calls: [] };
   const today = todayOf(heard);
   const topic = topicInContext(scene);
   if (scene.results.length > 0) return { text: fromResults(scene, topic, today), calls: [] };
@@ -120,6 +123,16 @@ function speak(heard: Heard, scene: Scene): { text: string; calls: readonly Call
     text: '',
     calls: [{ name: tool.name, arguments: JSON.stringify({ [argumentOf(tool)]: topic.sql(scene.question, today) }) }],
   };
+}
+
+/** Each question with the first words of its answer: enough to see whether a later request has it. */
+function summary({ earlier }: Scene): string {
+  const said = earlier.flatMap((message) => {
+    if (message.role === 'tool' || message.text.trim() === '') return [];
+    const words = [...withoutDirectives(message.text).trim()].slice(0, MOST_SUMMARISED).join('');
+    return words === '' ? [] : [`${message.role === 'user' ? 'Asked' : 'Answered'}: ${words}`];
+  });
+  return said.join('\n') || 'Nothing was said.';
 }
 
 function argumentOf({ parameters }: HeardTool): string {

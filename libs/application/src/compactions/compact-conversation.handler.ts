@@ -1,0 +1,46 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { conversationKeyId } from '@palimpsest/event-store';
+import { answer, type Answer, refused } from '../refusal';
+import { commandKey } from '../system/command-keys';
+import { ownConversation } from '../system/guard';
+import { refusalOf } from '../system/refusals';
+import { System } from '../system/system';
+import type { CompactionView } from '../views';
+import { CompactConversation } from './compact-conversation.command';
+
+@CommandHandler(CompactConversation)
+export class CompactConversationHandler implements ICommandHandler<CompactConversation> {
+  constructor(private readonly system: System) {}
+
+  async execute(command: CompactConversation): Promise<Answer<CompactionView>> {
+    const { caller, idempotency, conversationId: id, reason = 'demand' } = command;
+    const { keys, engine, compactor } = this.system;
+    return ownConversation(this.system, caller, id, async (conversation) => {
+      if (engine.stopped)
+        return refused('shutting_down', 'This process is shutting down and starts no work. Ask another, or ask again.');
+      const { conversationId } = conversation;
+      const key = commandKey(await keys.open(conversationKeyId(conversationId)), caller, idempotency);
+      const compacted = await compactor.compact(conversation, { reason, actor: caller.actor, key });
+      if (!compacted.ok) {
+        const { refusal } = compacted;
+        return refusal.code === 'request_impossible'
+          ? refused('request_too_large', refusal.detail)
+          : refusalOf(refusal);
+      }
+      if ('outcome' in compacted) return this.asItEnded(conversationId, compacted.outcome);
+      const { nodeId, revision } = compacted.known;
+      if (nodeId === undefined) return refused('idempotency_conflict', 'This Idempotency-Key was used otherwise.');
+      return this.asItEnded(conversationId, { nodeId, revision });
+    });
+  }
+
+  /** From the log, so that equal keys get equal answers. `revision`: the node's end stands there, or it was requested there. */
+  private async asItEnded(
+    conversationId: string,
+    { nodeId, revision }: { readonly nodeId: string; readonly revision: bigint },
+  ): Promise<Answer<CompactionView>> {
+    const { turns, limits } = this.system;
+    const ended = await turns.nodeEnded(conversationId, nodeId, revision, AbortSignal.timeout(limits.callTimeoutMs));
+    return ended ? answer(ended) : refused('behind', 'The compaction has not ended yet. Ask again with the same key.');
+  }
+}

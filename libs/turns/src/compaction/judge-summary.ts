@@ -1,0 +1,35 @@
+import type { WorkAnswer } from '@palimpsest/conversation';
+import { type Ending, endingOfResponse, textOfItems } from '@palimpsest/providers';
+import type { JudgeAnswer } from '../work-calls';
+
+/** Answers of servers and gateways that are errors, though they came with a good status. */
+const ERRORS = [
+  /^\s*\{\s*"?(error|detail|message|code|status)"?\s*:/i,
+  /^\s*<(!doctype|html)\b/i,
+  /^\s*(api |internal |server |upstream |request )*(error|exception)\b/i,
+  /^\s*(upstream connect error|bad gateway|service unavailable|gateway time-?out|too many requests|rate limit)/i,
+  /^\s*(http )?[45]\d\d\b/i,
+];
+
+const why: Readonly<Partial<Record<Ending, string>>> = {
+  cut: 'it was cut off for its length',
+  refused: 'the model refused, or a filter did',
+  tool_calls: 'the model asked for a tool instead',
+  paused: 'the model paused before it was done',
+};
+
+/**
+ * Whether an answer may stand for all that was said before. One that may not is a failure, and nothing is lost by it: the conversation stays
+ * as it was. So it errs towards refusing.
+ */
+export const judgeSummary: JudgeAnswer = ({ response, usage, stopReason }, items): WorkAnswer => {
+  const text = textOfItems(items);
+  const unfit =
+    why[endingOfResponse(response)] ??
+    (items.some((item) => item.type === 'tool_call') ? why.tool_calls : undefined) ??
+    (text.trim() === '' ? 'it holds no text' : undefined) ??
+    (ERRORS.some((error) => error.test(text)) ? 'it reads like the error of a server' : undefined);
+  if (unfit === undefined) return { status: 'succeeded', usage, stopReason, response };
+  const detail = `The answer is no summary: ${unfit}.`;
+  return { status: 'failed', reason: 'unusable_answer', detail, ...(text !== '' && { partial: text }) };
+};
