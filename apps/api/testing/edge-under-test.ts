@@ -31,7 +31,6 @@ import {
   RebuildProjection,
   ListPlaybookVersions,
   MakePlaybook,
-  Metrics,
   OpenEditConversation,
   refused,
   RegenerateAnswer,

@@ -42,7 +42,7 @@ async function readPlaybook({ store, codec }: System, playbookId: string): Promi
 /** Undefined where there is no such version. */
 export async function contentOf({ versions }: StoredPlaybook, version: number): Promise<PlaybookDocument | undefined> {
   const event = versions[version - 1];
-  return event && ((await event.open())).playbook;
+  return event && (await event.open()).playbook;
 }
 
 export async function schemaOf({ versions }: StoredPlaybook): Promise<Readonly<Record<string, unknown>>> {
