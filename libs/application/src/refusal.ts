@@ -16,7 +16,6 @@ export type RefusalCode =
   | 'log_damaged'
   | 'not_found'
   | 'not_switchable'
-  | 'request_too_large'
   | 'outcome_unknown'
   | 'rebuild_running'
   | 'revision_conflict'

@@ -41,13 +41,8 @@ export type WorkOutcome = { readonly nodeId: NodeId; readonly revision: bigint; 
   | { readonly status: 'failed'; readonly reason: FailureReason; readonly detail: string }
 );
 
-export type WorkRefusal =
-  | Extract<Handled, { ok: false }>['refusal']
-  /** No call was made, and nothing is stored. */
-  | { readonly code: 'request_impossible'; readonly detail: string };
-
 export type WorkRequested =
-  | { readonly ok: false; readonly refusal: WorkRefusal }
+  | { readonly ok: false; readonly refusal: Extract<Handled, { ok: false }>['refusal'] }
   /** The key had its effect before: what became of it is read from the log, from `known.revision` on. */
   | { readonly ok: true; readonly known: Known; readonly position: bigint }
   | { readonly ok: true; readonly nodeId: NodeId; readonly outcome: Promise<WorkOutcome> };
@@ -84,7 +79,7 @@ export class WorkCalls {
 
   /**
    * Requests a call, and makes it once the request is stored. Rejects with `OutcomeUnknown` where that is not known in time: the call is made
-   * all the same if it turns out to be stored. `outcome` never rejects.
+   * all the same if it turns out to be stored; with `RequestImpossible` where no request can be made: nothing is stored then. `outcome` never rejects.
    */
   async request(
     conversation: ConversationIdentity,
@@ -98,9 +93,8 @@ export class WorkCalls {
     try {
       return await this.requested(conversation, command, context, judge);
     } catch (error) {
-      if (!(error instanceof RequestImpossible)) throw error;
-      await this.options.leases.delete([carrier]);
-      return { ok: false, refusal: { code: 'request_impossible', detail: error.message } };
+      if (error instanceof RequestImpossible) await this.options.leases.delete([carrier]);
+      throw error;
     }
   }
 

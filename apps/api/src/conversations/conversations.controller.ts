@@ -182,7 +182,7 @@ export class ConversationsController {
     'not_found',
     'turn_running',
     'nothing_to_compact',
-    'request_too_large',
+    'context_too_large',
     'shutting_down',
     'sealed',
     'behind',

@@ -27,7 +27,6 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   approval_mismatch: { status: 409, title: 'The decision is about other arguments' },
   before_compaction: { status: 409, title: 'The question is from before a compaction' },
   nothing_to_compact: { status: 409, title: 'Nothing to compact' },
-  request_too_large: { status: 409, title: 'The request would be too large' },
   no_context: { status: 409, title: 'Nothing was said yet' },
   behind: { status: 503, title: 'The read model is behind', retryAfter: 1 },
   cleared: { status: 409, title: 'The conversation was cleared since' },

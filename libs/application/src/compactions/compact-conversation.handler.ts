@@ -1,5 +1,6 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { conversationKeyId } from '@palimpsest/event-store';
+import { RequestImpossible } from '@palimpsest/turns';
 import { answer, type Answer, refused } from '../refusal';
 import { commandKey } from '../system/command-keys';
 import { ownConversation } from '../system/guard';
@@ -20,13 +21,11 @@ export class CompactConversationHandler implements ICommandHandler<CompactConver
         return refused('shutting_down', 'This process is shutting down and starts no work. Ask another, or ask again.');
       const { conversationId } = conversation;
       const key = commandKey(await keys.open(conversationKeyId(conversationId)), caller, idempotency);
-      const compacted = await compactor.compact(conversation, { reason, actor: caller.actor, key });
-      if (!compacted.ok) {
-        const { refusal } = compacted;
-        return refusal.code === 'request_impossible'
-          ? refused('request_too_large', refusal.detail)
-          : refusalOf(refusal);
-      }
+      const compacted = await compactor
+        .compact(conversation, { reason, actor: caller.actor, key })
+        .catch((error: unknown) => impossible(error));
+      if (compacted instanceof RequestImpossible) return refused('context_too_large', compacted.message);
+      if (!compacted.ok) return refusalOf(compacted.refusal);
       if ('outcome' in compacted) return this.asItEnded(conversationId, compacted.outcome);
       const { nodeId, revision } = compacted.known;
       if (nodeId === undefined) return refused('idempotency_conflict', 'This Idempotency-Key was used otherwise.');
@@ -43,4 +42,9 @@ export class CompactConversationHandler implements ICommandHandler<CompactConver
     const ended = await turns.nodeEnded(conversationId, nodeId, revision, AbortSignal.timeout(limits.callTimeoutMs));
     return ended ? answer(ended) : refused('behind', 'The compaction has not ended yet. Ask again with the same key.');
   }
+}
+
+function impossible(error: unknown): RequestImpossible {
+  if (error instanceof RequestImpossible) return error;
+  throw error;
 }
