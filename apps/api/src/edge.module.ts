@@ -8,6 +8,7 @@ import { EDGE_CONFIG, type EdgeConfig } from './http/edge-config';
 import { ProblemFilter } from './http/problem-filter';
 import { RunningTextController } from './internal/running-text.controller';
 import { NodesController } from './nodes/nodes.controller';
+import { OwnQueriesController } from './projections/own-queries.controller';
 import { ProjectionsController } from './projections/projections.controller';
 import { PlaybooksController } from './playbooks/playbooks.controller';
 import { ApprovalsController } from './turns/approvals.controller';
@@ -31,6 +32,7 @@ export class EdgeModule {
         ApprovalsController,
         NodesController,
         ProjectionsController,
+        OwnQueriesController,
         PlaybooksController,
         HealthController,
         RunningTextController,

@@ -18,7 +18,8 @@ export interface Served {
 
 /** Serves an installation over HTTP. */
 export async function serve(config: Config, installation: Installation, log: Logger): Promise<Served> {
-  const edge = { maxBodyBytes: config.limits.maxBodyBytes, log };
+  const { queries } = installation.running.system.own;
+  const edge = { maxBodyBytes: config.limits.maxBodyBytes, log, queries };
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(installation, edge),
     createFastifyAdapter(edge),

@@ -28,6 +28,7 @@ import {
   ListConversations,
   ListProjections,
   Metrics,
+  QueryProjection,
   RebuildProjection,
   ListPlaybookVersions,
   MakePlaybook,
@@ -159,6 +160,7 @@ const queries = [
   GetPlaybook,
   ListConversations,
   ListProjections,
+  QueryProjection,
   ListPlaybookVersions,
   ReplayNode,
 ];

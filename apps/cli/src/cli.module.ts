@@ -9,6 +9,7 @@ import { RevokeKeyCommand } from './keys/revoke-key.command';
 import { RotateKeysCommand } from './keys/rotate-keys.command';
 import { RotateSigningKeyCommand } from './keys/rotate-signing-key.command';
 import { DropGenerationCommand } from './projections/drop.command';
+import { NewProjectionCommand } from './projections/new.command';
 import { ProjectionsCommand } from './projections/projections.command';
 import { RebuildCommand } from './projections/rebuild.command';
 import { RetryCommand } from './projections/retry.command';
@@ -20,7 +21,7 @@ import { VerifyCommand } from './verify/verify.command';
   providers: [
     ...[DemoCommand, VerifyCommand, AnchorCommand],
     ...[KeysCommand, CreateKeyCommand, ListKeysCommand, RevokeKeyCommand, RotateKeysCommand, RotateSigningKeyCommand],
-    ...[ProjectionsCommand, RebuildCommand, DropGenerationCommand, RetryCommand],
+    ...[ProjectionsCommand, RebuildCommand, DropGenerationCommand, RetryCommand, NewProjectionCommand],
   ],
 })
 export class CliModule {

@@ -1,6 +1,16 @@
-import { Metrics, PostgresApiKeys, Projectors } from '@palimpsest/application';
+import { createCodec, Metrics, openOwnProjections, PostgresApiKeys, Projectors } from '@palimpsest/application';
+import { type EventStore, KeyRing, PostgresKeyStore } from '@palimpsest/event-store';
 import { answers, type Check, openLog, openNamedDatabase } from '@palimpsest/installation';
-import type { Config, Logger } from '@palimpsest/platform';
+import {
+  type Config,
+  dataFiles,
+  installationKeyFile,
+  loadInstallationKeys,
+  type Logger,
+  type Pool,
+} from '@palimpsest/platform';
+import type { Opening } from '@palimpsest/read-models';
+import { existsSync } from 'node:fs';
 import type { Health } from './health-server';
 
 /** What this process does from `start` to `stop`, and how it fares. */
@@ -18,7 +28,9 @@ export async function openProjecting(config: Config, log: Logger): Promise<Proje
   const eventLog = await openLog(config, pool, log);
   const { store } = eventLog;
   const metrics = new Metrics({ processMetrics: true });
-  const projectors = new Projectors({ pool, store, log, metrics, writes: true });
+  const opening = openingFor(config, pool, store);
+  const own = await openOwnProjections({ pool, opening, folder: config.projectionsDir, log });
+  const projectors = new Projectors({ pool, store, log, metrics, writes: true, own: own.models });
   const apiKeys = new PostgresApiKeys(pool);
   const stopping = new AbortController();
   let started: Promise<void> = Promise.resolve();
@@ -46,4 +58,15 @@ export async function openProjecting(config: Config, log: Logger): Promise<Proje
       await database.close();
     },
   };
+}
+
+/** The operator's own projections may open what they read, so they need the installation's key; where it is not here, another process has them. */
+function openingFor(config: Config, pool: Pool, store: EventStore): Opening | undefined {
+  const files = dataFiles(config.dataDir);
+  if (!existsSync(installationKeyFile(config, files))) return undefined;
+  const keys = new KeyRing({
+    store: new PostgresKeyStore(pool),
+    installation: () => loadInstallationKeys(config, files),
+  });
+  return { keys, codec: createCodec(store, keys) };
 }

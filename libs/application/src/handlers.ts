@@ -19,6 +19,7 @@ import {
   RebuildProjectionHandler,
   RetryParkedHandler,
 } from './projections/projection.handlers';
+import { QueryProjectionHandler } from './projections/query-projection';
 import { FollowRunningTextHandler } from './turns/follow-running-text.handler';
 import { AwaitTurnHandler, FollowTurnHandler, GetTurnHandler } from './turns/turn-queries.handlers';
 import {
@@ -67,6 +68,7 @@ export const handlers = [
   RebuildProjectionHandler,
   DropGenerationHandler,
   RetryParkedHandler,
+  QueryProjectionHandler,
   MakePlaybookHandler,
   AddPlaybookVersionHandler,
   OpenEditConversationHandler,

@@ -26,6 +26,8 @@ export interface Config {
   readonly anchorUrl: string | undefined;
   /** The operator's tools: a JSON file. */
   readonly toolsFile: string | undefined;
+  /** The folder of the operator's own projections; it need not be there. Absolute path. */
+  readonly projectionsDir: string;
   /** What the operator says of models: a JSON file. */
   readonly modelsFile: string | undefined;
   /** Whether an api process writes the read models too, or leaves them to projectors. */
@@ -80,6 +82,7 @@ const variables = {
   PALIMPSEST_ANCHOR_FILE: z.string().optional(),
   PALIMPSEST_ANCHOR_URL: url(httpUrl, 'http:', 'https:'),
   PALIMPSEST_TOOLS_FILE: z.string().optional(),
+  PALIMPSEST_PROJECTIONS_DIR: z.string().default('projections'),
   PALIMPSEST_MODELS_FILE: z.string().optional(),
   PALIMPSEST_PROJECTOR: z.enum(['on', 'off'], 'on or off').default('on'),
   PALIMPSEST_INTERNAL_URL: url(httpUrl, 'http:', 'https:'),
@@ -143,6 +146,7 @@ function toConfig(read: Environment, portGiven: boolean): Config {
     anchorFile: absolute(read.PALIMPSEST_ANCHOR_FILE),
     anchorUrl: read.PALIMPSEST_ANCHOR_URL,
     toolsFile: absolute(read.PALIMPSEST_TOOLS_FILE),
+    projectionsDir: resolve(read.PALIMPSEST_PROJECTIONS_DIR),
     modelsFile: absolute(read.PALIMPSEST_MODELS_FILE),
     projects: read.PALIMPSEST_PROJECTOR === 'on',
     internalUrl: read.PALIMPSEST_INTERNAL_URL,

@@ -1,6 +1,7 @@
 import { StoreUnavailable } from '@palimpsest/event-store';
 import { isDatabaseAway } from '@palimpsest/platform';
 import { basename } from 'node:path';
+import { types } from 'node:util';
 
 /**
  * What Postgres says where no event is at fault: connections, transactions that others or a timeout broke off, serialization and deadlocks,
@@ -17,7 +18,7 @@ export function isInfrastructure(error: unknown): boolean {
 
 /** Why, for an operator. No message: those of Postgres, of parsers and of projections may quote what somebody said. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'something that is no error was thrown';
+  if (!types.isNativeError(error)) return 'something that is no error was thrown';
   const { code, table, column, constraint } = error as Error & Partial<Record<string, string>>;
   const what = [code && `code ${code}`, table && `table ${table}`, column && `column ${column}`, constraint];
   const details = what.filter(Boolean).join(', ');

@@ -19,12 +19,17 @@ export class LiveTables implements Tables {
   ) {}
 
   async query<R extends QueryResultRow>(sql: string, values?: unknown[]): Promise<QueryResult<R>> {
+    return this.onLive((schema) => this.pool.query<R>(inSchema(schema, sql), values));
+  }
+
+  /** Work that reads in the schema of the live generation; done again where that turns out to be gone. */
+  async onLive<T>(work: (schema: string) => Promise<T>): Promise<T> {
     try {
-      return await this.pool.query<R>(inSchema(await this.where(), sql), values);
+      return await work(await this.where());
     } catch (error) {
       if (!isGone(error)) throw error;
       this.schema = undefined;
-      return this.pool.query<R>(inSchema(await this.where(), sql), values);
+      return work(await this.where());
     }
   }
 

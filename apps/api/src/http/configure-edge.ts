@@ -23,5 +23,5 @@ export function configureEdge(app: NestFastifyApplication, config: EdgeConfig): 
     clients.sendAway();
     closeConnections();
   });
-  serveDescription(app);
+  serveDescription(app, config.queries);
 }

@@ -9,6 +9,7 @@ import {
   getSchemaPath,
   SwaggerModule,
 } from '@nestjs/swagger';
+import { type OwnQueries, ownQueryPaths } from '../projections/own-query-docs';
 import { serveDocsPage } from './docs-page';
 import { problemKinds, type ProblemCode } from './problem-codes';
 
@@ -103,7 +104,7 @@ export const ApiId = (options: { nullable?: boolean; description?: string } = {}
   ApiProperty({ type: 'string', ...options });
 
 /** The description at /openapi.json, and a page made from it at /docs, which loads nothing from elsewhere. */
-export function serveDescription(app: NestFastifyApplication): void {
+export function serveDescription(app: NestFastifyApplication, queries: OwnQueries = []): void {
   const about = new DocumentBuilder()
     .setTitle('Palimpsest')
     .setDescription('A conversation backend for audited enterprise assistants')
@@ -114,6 +115,7 @@ export function serveDescription(app: NestFastifyApplication): void {
     extraModels: [ProblemBody],
     operationIdFactory: (_controller, method) => method,
   });
+  Object.assign(document.paths, ownQueryPaths(queries));
   const text = JSON.stringify(document);
   const fastify = app.getHttpAdapter().getInstance();
   fastify.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(text));

@@ -78,6 +78,7 @@ export async function openInstallation(
       defaultModel: providers.defaultModel,
       tools: tools.registry,
       projects: config.projects,
+      projectionsDir: config.projectionsDir,
       // Leases are in Postgres: whoever has the embedded one to itself is alone, wherever the log is.
       alone: embedded !== undefined,
     });
@@ -93,7 +94,7 @@ export async function openInstallation(
       providers,
       tools,
       keyFile,
-      notes: [...(embedded?.notes ?? []), ...waiting],
+      notes: [...(embedded?.notes ?? []), ...waiting, ...running.system.own.faults],
       database: where,
       close,
     };

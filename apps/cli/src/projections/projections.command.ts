@@ -5,6 +5,7 @@ import { interruptible } from '../interruptible';
 import { type RemoteOptions, RemoteVerb } from '../remote';
 import { type ParsedCommand, UsageError } from '../verb';
 import { DropGenerationCommand } from './drop.command';
+import { NewProjectionCommand } from './new.command';
 import { RebuildCommand } from './rebuild.command';
 import { RetryCommand } from './retry.command';
 
@@ -14,8 +15,8 @@ type Projection = Json<ProjectionView>;
   name: 'projections',
   arguments: '[verb]',
   description:
-    'Every read model: how far it is, who writes it, what it could not take. With a verb: rebuild, drop, retry',
-  subCommands: [RebuildCommand, DropGenerationCommand, RetryCommand],
+    'Every read model: how far it is, who writes it, what it could not take. With a verb: rebuild, drop, retry, new',
+  subCommands: [RebuildCommand, DropGenerationCommand, RetryCommand, NewProjectionCommand],
 })
 export class ProjectionsCommand extends RemoteVerb {
   protected override readonly examples = [

@@ -9,6 +9,7 @@ import { Assistants, ConversationIdentities, RemoteTexts } from '@palimpsest/tur
 import { AssistantWriter } from '../assistants/assistant-writer';
 import { type AnchorSettings, AuditWork } from '../audit';
 import type { Metrics } from '../metrics';
+import { openOwnProjections } from '../projections/own-projections';
 import { ProjectionOperations } from '../projections/projection-operations';
 import { PlaybookWriter } from '../playbooks/playbook-writer';
 import { TurnReader } from '../turns/turn-reader';
@@ -37,6 +38,8 @@ export interface SystemOptions {
   readonly metrics: Metrics;
   /** Whether this process writes the read models, or stands by to. Default: true. */
   readonly projects?: boolean;
+  /** The folder of the operator's own projections. */
+  readonly projectionsDir?: string;
   /** True where no other process can carry a turn: the leases of an earlier one are then worth nothing. */
   readonly alone?: boolean;
 }
@@ -71,7 +74,9 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     ...{ providers, models: options.models, tools, limits, log, metrics },
   });
   const { writer, engine, work, compactor, feed, leases, follower, sweep } = carrying;
-  const projectors = new Projectors({ pool, store, log, metrics, tables, writes: options.projects ?? true });
+  const own = await openOwnProjections({ pool, opening: { codec, keys }, folder: options.projectionsDir, log });
+  const writes = options.projects ?? true;
+  const projectors = new Projectors({ pool, store, log, metrics, tables, writes, own: own.models });
   const assistantWriter = new AssistantWriter(store, codec);
   const playbooks = new PlaybookWriter(store, codec);
   const internalToken = internalTokenOf(options.installationKeys[0]);
@@ -83,6 +88,8 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     ...{ writer, engine, work, compactor, feed },
     ...{ replayer, tools, limits, internalToken, log: conversations, projector: projectors.tree },
     inbox: { approvals: new Approvals(tables.approvals), projector: projectors.approvals },
+    own,
+    projectorOf: (name) => projectors.all.find(({ projection }) => projection.name === name),
     projections: new ProjectionOperations(
       pool,
       store,

@@ -34,9 +34,11 @@ export interface ProjectorsOptions {
   readonly writes: boolean;
   /** What this process reads, where it does. */
   readonly tables?: ReadModelTables;
+  /** The operator's own. */
+  readonly own?: readonly { readonly projection: Projection; readonly tables: LiveTables }[];
 }
 
-/** One projector for each read model. */
+/** One projector for each read model, each in a lock and a schema of its own. */
 export class Projectors {
   readonly tree: Projector;
   readonly approvals: Projector;
@@ -47,7 +49,8 @@ export class Projectors {
     this.locks = new ProjectionLocks(options.pool, `${PROJECTOR_SESSION}${hostname().slice(0, 30)}/${process.pid}`);
     this.tree = this.projectorOf(projections.tree, options.tables?.tree);
     this.approvals = this.projectorOf(projections.approvals, options.tables?.approvals);
-    this.all = [this.tree, this.approvals];
+    const own = (options.own ?? []).map(({ projection, tables }) => this.projectorOf(projection, tables));
+    this.all = [this.tree, this.approvals, ...own];
   }
 
   start(): void {

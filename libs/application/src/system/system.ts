@@ -15,6 +15,7 @@ import type {
   WorkCalls,
 } from '@palimpsest/turns';
 import type { AssistantWriter } from '../assistants/assistant-writer';
+import type { OwnProjections } from '../projections/own-projections';
 import type { ProjectionOperations } from '../projections/projection-operations';
 import type { PlaybookWriter } from '../playbooks/playbook-writer';
 import type { TurnReader } from '../turns/turn-reader';
@@ -46,6 +47,9 @@ export abstract class System {
   abstract readonly replayer: Replayer;
   abstract readonly tools: ToolRegistry;
   abstract readonly projections: ProjectionOperations;
+  /** The operator's own. */
+  abstract readonly own: OwnProjections;
+  abstract projectorOf(projection: string): Projector | undefined;
   /** Of this installation, random: with it a person's id becomes a subject's. */
   abstract readonly subjectSalt: string;
   abstract readonly limits: Limits;
