@@ -17,7 +17,7 @@ module.exports = {
       to: { dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-peer'] },
     },
     only('conversation'),
-    only('assistant'),
+    only('assistant', 'dialogue-state'),
     only('dialogue-state'),
     only('playbook'),
     only('context', 'conversation', 'assistant'),

@@ -136,6 +136,9 @@ function on(s: Verdict, e: Said): void {
     case 'Attached':
       s.dependents.push(e.conversation);
       return;
+    case 'Stated':
+      demand(e.node === null || s.nodes[e.node], `I4: something is stated at ${e.node}, which is not there`);
+      return;
     case 'Deleted':
       demand(!s.turn && !s.queue.length && !s.owesHead, 'the conversation is deleted while a turn is unfinished');
       s.life = 'deleted';

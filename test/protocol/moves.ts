@@ -46,6 +46,7 @@ const kinds: fc.WeightedArbitrary<Move['kind']>[] = [
   { weight: 2, arbitrary: fc.constantFrom('StartCompaction', 'RequestTransform', 'RequestSummary') },
   { weight: 3, arbitrary: fc.constantFrom('RecordWork', 'RecordWork', 'CloseWork', 'JudgeTransform') },
   { weight: 1, arbitrary: fc.constantFrom('ClearConversation', 'ClearConversation', 'AttachDependent') },
+  { weight: 1, arbitrary: fc.constantFrom('AssertState', 'RetractState') },
 ];
 const rarely = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
@@ -93,6 +94,11 @@ function carrierOfWork({ nodes }: ActiveConversation, id: string): string {
   return node && node.kind !== 'turn' ? node.carrier : 'nobody';
 }
 
+function statementAt({ nodes }: ActiveConversation, { pick, yes }: Move) {
+  const counts = { cardinality: 'one', confirm: 'stated', digests: {} } as const;
+  return { field: 'f', by: 'client', ...counts, ...(yes && { nodeId: pickOf(keysOf(nodes), pick) }) } as const;
+}
+
 /** What a move means in this state: mostly sensible, sometimes not. `n` is its number, from which new ids are made. */
 export function commandOf(state: ActiveConversation, m: Move, n: number | string): ConversationCommand {
   const kind = m.kind === 'Fitting' ? fitting(state, m.yes) : m.kind;
@@ -117,6 +123,10 @@ export function commandOf(state: ActiveConversation, m: Move, n: number | string
       return { type: kind, nodeId: pickOf(keysOf(state.nodes), pick), key };
     case 'ClearConversation':
       return { type: kind, key };
+    case 'AssertState':
+      return { type: kind, statement: statementAt(state, m), content: { value: 'v' }, key };
+    case 'RetractState':
+      return { type: kind, statement: statementAt(state, m), content: {}, key };
     case 'AttachDependent':
       return { type: kind, conversationId: `d${pick % 3}`, nodeId: pickOf(keysOf(state.nodes), pick), key };
     case 'DeleteConversation':

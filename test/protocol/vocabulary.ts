@@ -17,6 +17,7 @@ export type Said = { key?: CommandKey | undefined } & (
   | { type: 'HeadMoved'; to: string; from: string | null; reason: string }
   | { type: 'Cleared'; from: string | null; epoch: number }
   | { type: 'Attached'; conversation: string }
+  | { type: 'Stated'; node: string | null }
   | { type: 'Deleted' | 'KeyDestroyed' }
   | { type: 'Noise' }
 );
@@ -79,6 +80,9 @@ function words(e: DraftEvent): Said {
       return { type: e.type, to: e.data.to, from: e.data.from, reason: e.data.reason };
     case 'ConversationCleared':
       return { type: 'Cleared', from: e.data.from, epoch: e.data.epoch };
+    case 'StateAsserted':
+    case 'StateRetracted':
+      return { type: 'Stated', node: e.data.nodeId };
     case 'DependentAttached':
       return { type: 'Attached', conversation: e.data.conversationId };
     case 'ConversationDeleted':

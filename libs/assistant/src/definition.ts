@@ -1,3 +1,5 @@
+import type { StateSchema } from '@palimpsest/dialogue-state';
+
 /** One version of an assistant. Versions are events and never change. */
 export interface AssistantDefinition {
   readonly assistantId: string;
@@ -11,6 +13,8 @@ export interface AssistantDefinition {
   readonly zone: string;
   /** Left out: on demand, by the assistant's own model. */
   readonly compaction?: CompactionChoice;
+  /** What is kept of the state of its dialogues; left out: nothing. */
+  readonly state?: StateSchema;
 }
 
 /** How a conversation's context is compacted. */

@@ -1,4 +1,5 @@
 import type {
+  AssertedContent,
   Carrier,
   CommandKey,
   CompactionReason,
@@ -6,7 +7,9 @@ import type {
   EventOf,
   FailureReason,
   NodeId,
+  RetractedContent,
   RunId,
+  StatementRouting,
   ToolCallId,
   ToolCallListing,
   TurnId,
@@ -91,6 +94,22 @@ export interface CancelTurn extends Keyed {
 
 export interface ClearConversation extends Keyed {
   readonly type: 'ClearConversation';
+}
+
+/** `nodeId`: where it is anchored. Undefined: where the conversation stands. */
+type Stated = Omit<StatementRouting, 'nodeId'> & { readonly nodeId?: NodeId | undefined };
+
+/** At any time: a statement breaks no turn. The value was judged by the assistant's schema. */
+export interface AssertState extends Keyed {
+  readonly type: 'AssertState';
+  readonly statement: Stated;
+  readonly content: AssertedContent;
+}
+
+export interface RetractState extends Keyed {
+  readonly type: 'RetractState';
+  readonly statement: Stated;
+  readonly content: RetractedContent;
 }
 
 /** Before the conversation that will grow from this one begins. */
@@ -265,6 +284,8 @@ export type ConversationCommand =
   | SwitchBranch
   | CancelTurn
   | ClearConversation
+  | AssertState
+  | RetractState
   | AttachDependent
   | DeleteConversation
   | DecideApproval

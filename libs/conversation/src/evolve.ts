@@ -171,6 +171,8 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
 
   ConversationCleared: (s, { data: { epoch } }) => ({ ...s, head: null, epoch, clearedAt: s.revision }),
   TransformJudged: (s, { data: { nodeId } }) => setNode(s, nodeId, { judged: true }),
+  StateAsserted: (s) => s,
+  StateRetracted: (s) => s,
   DependentAttached: (s, { data: { conversationId } }) => ({ ...s, dependents: [...s.dependents, conversationId] }),
   KeyDestroyed: (s) => s,
 };

@@ -10,7 +10,7 @@ const field = (sketch: Sketch): FieldDefinition => ({
   ...sketch,
 });
 
-/** What an assistant keeps whose definition names no schema. */
+/** What an assistant keeps that asks for no fields of its own. */
 export const DEFAULT_SCHEMA: StateSchema = {
   fields: [
     field({ name: 'goal', kind: 'goal', labels: { en: 'goal', ko: '목표' } }),

@@ -27,7 +27,7 @@ export class AssistantsController {
     @CurrentIdempotency() idempotency: Idempotency,
     @Body(bodyOf(CreateAssistantBody)) body: CreateAssistantBody,
   ): Promise<AssistantView> {
-    const { assistantId, model, name, systemPrompt, tools, locale, zone, compaction } = body;
+    const { assistantId, model, name, systemPrompt, tools, locale, zone, compaction, state } = body;
     const specification = given({
       assistantId: assistantId === undefined ? undefined : existing('assistant', assistantId),
       name,
@@ -37,6 +37,7 @@ export class AssistantsController {
       locale,
       zone,
       compaction: compaction && given({ ...compaction, model: compaction.model && given({ ...compaction.model }) }),
+      state,
     });
     return valueOf(await this.commands.execute(new CreateAssistantVersion(caller, idempotency, specification)));
   }

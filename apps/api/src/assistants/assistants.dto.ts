@@ -4,7 +4,16 @@ import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsIn, IsInt, IsObject, Max, Min, ValidateNested } from 'class-validator';
 import type { Json } from '../http/json';
 import { ApiDecimal, ApiId } from '../http/openapi';
-import { IsLanguageTag, IsName, IsNested, IsReference, IsText, IsZone, Optional } from '../http/rules';
+import {
+  IsLanguageTag,
+  IsName,
+  IsNested,
+  IsReference,
+  IsSchemaOrDefault,
+  IsText,
+  IsZone,
+  Optional,
+} from '../http/rules';
 
 const providers = ['openai', 'anthropic', 'simulated'] as const;
 const toolTypes = ['builtin', 'http', 'mcp'] as const;
@@ -117,6 +126,19 @@ export class CreateAssistantBody {
   @ValidateNested()
   @Type(() => CompactionFields)
   readonly compaction?: CompactionFields;
+
+  @ApiPropertyOptional({
+    oneOf: [
+      { type: 'string', enum: ['default'] },
+      { type: 'object', required: ['fields'], properties: { fields: { type: 'array', items: { type: 'object' } } } },
+    ],
+    description:
+      'What is kept of the state of its dialogues: fields of {name, type, kind, cardinality?, confirm?, labels?, aliases?, values?, currency?, units?}, or "default" for goal, constraints, chosen_option, budget, deadline, preferences and instructions. Left out: nothing',
+    example: { fields: [{ name: 'budget', type: 'money', kind: 'constraint', currency: 'KRW' }] },
+  })
+  @Optional()
+  @IsSchemaOrDefault()
+  readonly state?: 'default' | Record<string, unknown>;
 }
 
 export class AssistantBody implements Json<AssistantView> {

@@ -34,6 +34,14 @@ export const IsNested = (options: ValidationOptions = {}): PropertyDecorator =>
     options,
   );
 
+/** What is in the object is judged by whoever knows schemas. */
+export const IsSchemaOrDefault = (): PropertyDecorator =>
+  rule(
+    'isSchemaOrDefault',
+    'must be an object with fields, or "default"',
+    (value) => value === 'default' || (typeof value === 'object' && value !== null && !Array.isArray(value)),
+  );
+
 /** A reference to something of ours. One that is not of an id's form is an id that does not exist, so any short text will do. */
 export const IsReference = (): PropertyDecorator =>
   rule('isReference', 'must be an id', (value) => typeof value === 'string' && value.length <= 500);

@@ -27,6 +27,8 @@ export interface AssistantSpecification {
     /** What it is asked for, instead of our own words. */
     readonly instruction?: string;
   };
+  /** What is kept of the state of its dialogues: a schema as it was given, or ours. Left out: nothing. */
+  readonly state?: unknown;
 }
 
 /** Creates an assistant, or a new version of one. */

@@ -9,6 +9,7 @@ import { guarded } from '../system/guard';
 import { System } from '../system/system';
 import type { AssistantView } from '../views';
 import { type AssistantSpecification, CreateAssistantVersion } from './create-assistant-version.command';
+import { schemaOf } from './state-schema';
 
 @CommandHandler(CreateAssistantVersion)
 export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssistantVersion> {
@@ -47,6 +48,8 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     specification: AssistantSpecification,
   ): Promise<Answer<Omit<AssistantDefinition, 'assistantId' | 'version'>>> {
     const { name, systemPrompt, locale = 'en', zone = 'UTC' } = specification;
+    const schema = schemaOf(specification.state);
+    if (!schema.ok) return schema;
     const model = this.model(specification.model);
     if (!model.ok) return model;
     const compaction = this.compaction(specification.compaction);
@@ -82,7 +85,8 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     if (reader) tools.push(reader.definition);
     tools.sort((a, b) => (a.name < b.name ? -1 : 1));
     const compacts = specification.compaction && { compaction: compaction.value };
-    return answer({ name, systemPrompt, model: model.value, tools, locale, zone, ...compacts });
+    const keeps = schema.value && { state: schema.value };
+    return answer({ name, systemPrompt, model: model.value, tools, locale, zone, ...compacts, ...keeps });
   }
 
   /** What it leaves out is what the registry says now: from here on it is part of the version. */

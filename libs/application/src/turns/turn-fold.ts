@@ -70,7 +70,8 @@ export class TurnFold {
     };
   }
 
-  private concerns({ data }: ConversationEvent): boolean {
+  private concerns({ type, data }: ConversationEvent): boolean {
+    if (type === 'StateAsserted' || type === 'StateRetracted') return false;
     if ('turnId' in data && data.turnId !== undefined) return data.turnId === this.turnId;
     if ('nodeId' in data) return this.nodes.includes(data.nodeId);
     return 'toolCallId' in data && this.calls.has(data.toolCallId);

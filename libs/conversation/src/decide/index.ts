@@ -10,6 +10,7 @@ import { recordAnswer, recordAttemptFailure } from './record-answer';
 import { recordToolResult } from './record-tool-result';
 import { startConversation } from './start-conversation';
 import { restartTurn, startQueuedTurn, startTurn } from './start-turn';
+import { statement } from './state-statement';
 import { switchBranch } from './switch-branch';
 import { closeWork, judgeTransform, recordWork, requestSummary, requestTransform, startCompaction } from './work';
 
@@ -34,6 +35,9 @@ export function decide(state: ConversationState, command: ConversationCommand): 
       return switchBranch(state, command);
     case 'ClearConversation':
       return clearConversation(state, command);
+    case 'AssertState':
+    case 'RetractState':
+      return statement(state, command);
     case 'AttachDependent':
       return attachDependent(state, command);
     case 'CancelTurn':

@@ -24,6 +24,8 @@ export const newest: Readonly<Record<ConversationEventType, number>> = {
   ContextCompacted: 1,
   ConversationCleared: 1,
   TransformJudged: 1,
+  StateAsserted: 1,
+  StateRetracted: 1,
   DependentAttached: 1,
   ConversationDeleted: 1,
   KeyDestroyed: 1,
