@@ -14,7 +14,7 @@ describe('the bench, in small', () => {
       warmUp: 1,
       more: 16,
     };
-    const sections = await runBench(sizes, createTestDatabase, () => undefined, { appends: false });
+    const sections = await runBench(sizes, createTestDatabase, () => undefined, { rows: ['turns'] });
     const [overhead, storage, replays] = sections.map(({ rows }) => rows);
     expect(overhead?.map(({ what }) => what)).toEqual([
       'turn 1: overhead to four bare commits',

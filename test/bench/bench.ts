@@ -1,9 +1,12 @@
 import { MILESTONE_EVERY } from '@palimpsest/context';
 import type { TestDatabase } from '../support/database';
 import { benchAppends } from './appends';
+import { measureEventStoreDb } from './eventstoredb';
+import { measureMemory } from './memory';
 import { measureReplays } from './replays';
 import type { Row, Section } from './rows';
-import { openSite } from './site';
+import { measureSealing } from './sealing';
+import { openSite, type Site, type SiteOptions } from './site';
 import { measureStorage } from './storage';
 import { type Sizes, Turns } from './turns';
 
@@ -38,33 +41,53 @@ const MANIFEST_PERIOD = MILESTONE_EVERY / 2;
 export interface BenchOptions {
   /** A folder for a CPU profile of the server. */
   readonly profile?: string | undefined;
-  /** Whether appends are measured too, which takes a minute. */
-  readonly appends: boolean;
+  readonly rows: readonly RowName[];
 }
+
+/** What can be measured by itself: `npm run bench -- memory sealing`. */
+export const rowNames = ['appends', 'turns', 'sealing', 'eventstoredb', 'memory'] as const;
+export type RowName = (typeof rowNames)[number];
 
 /** `newDatabase`: of one cluster, which keeps what it acknowledged; it must not be busy with anything else. */
 export async function runBench(
   sizes: Sizes,
   newDatabase: () => Promise<TestDatabase>,
   progress: (text: string) => void,
-  { profile, appends }: BenchOptions,
+  { profile, rows }: BenchOptions,
 ): Promise<readonly Section[]> {
   const sections: Section[] = [];
-  if (appends) sections.push(await appendsSection(newDatabase));
-  const database = await newDatabase();
-  const site = await openSite(database.url, { profile });
-  try {
+  const wanted = (name: RowName): boolean => rows.includes(name);
+  if (wanted('appends')) sections.push(await appendsSection(newDatabase));
+  if (wanted('sealing')) sections.push(await measureSealing());
+  if (wanted('eventstoredb')) sections.push(await measureEventStoreDb());
+  if (wanted('turns')) sections.push(...(await onSite(newDatabase, { profile }, turnSections)));
+  // A server of its own: what the turns left in memory is not counted.
+  if (wanted('memory')) sections.push(...(await onSite(newDatabase, {}, async (site) => [await measureMemory(site)])));
+  return sections;
+
+  async function turnSections(site: Site): Promise<readonly Section[]> {
     const turns = new Turns(site, sizes);
     const talks = await turns.talk(progress);
-    sections.push(turns.overhead());
+    const overhead = turns.overhead();
     await site.readModelsCaughtUp();
-    sections.push(await measureStorage(site.pool, talks, sizes.points, MANIFEST_PERIOD));
-    sections.push(await measureReplays(site, talks, sizes.points));
+    const storage = await measureStorage(site.pool, talks, sizes.points, MANIFEST_PERIOD);
+    return [overhead, storage, await measureReplays(site, talks, sizes.points)];
+  }
+}
+
+async function onSite(
+  newDatabase: () => Promise<TestDatabase>,
+  options: SiteOptions,
+  measure: (site: Site) => Promise<readonly Section[]>,
+): Promise<readonly Section[]> {
+  const database = await newDatabase();
+  const site = await openSite(database.url, options);
+  try {
+    return await measure(site);
   } finally {
     await site.close();
     await database.drop();
   }
-  return sections;
 }
 
 async function appendsSection(newDatabase: () => Promise<TestDatabase>): Promise<Section> {

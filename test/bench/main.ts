@@ -1,4 +1,4 @@
-/** `npm run bench`: prints each measurement as a ratio within this run, and keeps them in results/<date>.json. `--json` prints them as JSON. */
+/** `npm run bench`: prints each measurement as a ratio within this run, and keeps them in results/<date>.json. `--json` prints them as JSON; named rows are measured alone and not kept. */
 import { createLogger, startEmbeddedPostgres } from '@palimpsest/platform';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { arch, cpus, loadavg, platform } from 'node:os';
@@ -6,19 +6,21 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { temporaryFolder } from '../support/child';
 import { createTestDatabase } from '../support/database';
-import { fullSizes, runBench, smallSizes } from './bench';
+import { fullSizes, type RowName, rowNames, runBench, smallSizes } from './bench';
 import { isMet, print } from './rows';
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       json: { type: 'boolean', default: false },
-      /** A quick look: few turns, no appends, nothing is kept. */
+      /** A quick look: few turns and nothing else, unless rows are named; nothing is kept. */
       small: { type: 'boolean', default: false },
       /** A folder for a CPU profile of the server. */
       profile: { type: 'string' },
     },
   });
+  const rows = rowsNamed(positionals, values.small ? ['turns'] : rowNames);
   const say = (text: string): void => void (values.json || process.stderr.write(`${text}\n`));
   const folder = temporaryFolder();
   const log = createLogger('error');
@@ -39,7 +41,7 @@ async function main(): Promise<void> {
     const sizes = values.small ? smallSizes : fullSizes;
     const sections = await runBench(sizes, createTestDatabase, say, {
       profile: values.profile,
-      appends: !values.small,
+      rows,
     });
     const machine = {
       node: process.version,
@@ -56,11 +58,17 @@ async function main(): Promise<void> {
     };
     if (values.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
     else process.stdout.write(`\n${sections.map(print).join('\n')}`);
-    if (!values.small) keep(at.slice(0, 10), report);
+    if (!values.small && !positionals.length) keep(at.slice(0, 10), report);
   } finally {
     await postgres.stop();
     folder.remove();
   }
+}
+
+function rowsNamed(named: readonly string[], standard: readonly RowName[]): readonly RowName[] {
+  const unknown = named.filter((name) => !(rowNames as readonly string[]).includes(name));
+  if (unknown.length) throw new Error(`There are no rows ${unknown.join(', ')}. Name some of: ${rowNames.join(', ')}.`);
+  return named.length ? rowNames.filter((name) => named.includes(name)) : standard;
 }
 
 function keep(date: string, report: object): void {
