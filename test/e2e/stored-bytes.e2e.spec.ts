@@ -1,3 +1,4 @@
+import { estimatingCounter } from '@palimpsest/context';
 import type { StoredEvent } from '@palimpsest/event-store';
 import { conversationStream } from '@palimpsest/read-models';
 import type { Client } from '../support/client';
@@ -54,18 +55,19 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 
 it.each([
   ['a model that takes it all', 1_000_000, 0],
-  ['a model that takes so little more that old results are folded', 400_000, 20],
+  ['a model that takes so little more that old results are folded', 60_000, 20],
 ])(
   'P06: a hundred tool calls on a context of 200k tokens store what they say that is new, and no more: %s',
-  async (_what, inputCap, leastFolds) => {
+  async (_what, room, leastFolds) => {
     let run = 0;
     const resultBytes = 6_000;
     const text = () => novel((run += 1), resultBytes);
     deployment.tools.behave(() => ({ text: text() }));
+    const context = novel(-1, 820_000);
+    const inputCap = estimatingCounter().text(context) + room;
     const model = { provider: 'simulated', name: 'simulated', inputCap } as const;
     const conversationId = await api.conversation(['lookup'], { model });
-    const context = novel(-1, 820_000);
-    await api.ask(conversationId, `${context} [[sim: say read]]`);
+    expect((await api.ask(conversationId, `${context} [[sim: say read]]`)).status).toBe('completed');
     const turn = await api.ask(conversationId, `[[sim: rounds=${ROUNDS} tool=lookup args={}]] [[sim: say done]]`);
     expect(turn).toMatchObject({ status: 'completed', answer: 'done' });
     const nodes = new Map((await api.tree(conversationId, turn.revision)).nodes.map((node) => [node.id, node]));
