@@ -16,6 +16,9 @@ export interface EngineEvents {
   attempt(turnId: string | null, nodeId: string, provider: string, outcome: string): void;
   /** A call outside a turn ended: `succeeded`, or the reason of its failure. */
   workEnded(kind: string, nodeId: string, outcome: string): void;
+  /** Leases can't be read or written, and can be again: once each, however long it takes. */
+  leasesLost(error: unknown): void;
+  leasesBack(): void;
   /** Our own code failed, or the infrastructure did. */
   broken(turnId: string | null, error: unknown): void;
 }

@@ -31,6 +31,18 @@ describe('leases', () => {
     expect(await long.living([first, second])).toEqual(new Set([second]));
   });
 
+  it('of carriers that died are cleared away long after they lapsed, and no others', async () => {
+    await pool.query('truncate ops.leases');
+    const [long, brief] = [new Leases(pool, 60_000), new Leases(pool, 1)];
+    const [living, lapsed, dead] = [randomUUID(), randomUUID(), randomUUID()];
+    await long.insert(living, randomUUID(), randomUUID());
+    for (const carrier of [lapsed, dead]) await brief.insert(carrier, randomUUID(), randomUUID());
+    await pool.query(`update ops.leases set expires_at = now() - interval '2 hours' where carrier = $1::uuid`, [dead]);
+    await long.deleteLapsed(3_600_000);
+    const { rows } = await pool.query<{ carrier: string }>('select carrier::text from ops.leases');
+    expect(new Set(rows.map(({ carrier }) => carrier))).toEqual(new Set([living, lapsed]));
+  });
+
   it('leave a connection as durable as it was', async () => {
     const leases = new Leases(pool, 60_000);
     const carrier = randomUUID();

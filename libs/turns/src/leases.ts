@@ -77,6 +77,14 @@ export class Leases {
     return new Set(rows.map((row) => row.carrier));
   }
 
+  /** Those that lapsed longer ago than this. Milliseconds. */
+  async deleteLapsed(agoMs: number): Promise<void> {
+    await this.pool.query(
+      `${LAX} delete from ops.leases using lax where expires_at < now() - $1::int * interval '1 millisecond'`,
+      [agoMs],
+    );
+  }
+
   /** For an embedded start that holds the lock of its data directory: no other carrier can live. */
   async deleteAll(): Promise<void> {
     await this.pool.query(`delete from ops.leases`);

@@ -4,7 +4,13 @@ import type { ConversationIdentity } from './identity';
 import type { Leases } from './leases';
 import type { ConversationWriter } from './conversation-writer';
 import type { WorkCalls } from './work-calls';
+import { StandingFailures } from './standing-failures';
 import type { Unfinished, UnfinishedConversations } from './unfinished';
+
+/** A lapsed lease says no more than a missing one; it is kept for whoever looks into what happened. */
+const LAPSED_KEPT_MS = 3_600_000;
+const CLEAR_EVERY_MS = 600_000;
+const LEASES = 'leases';
 
 export interface SweepOptions {
   readonly engine: TurnEngine;
@@ -33,6 +39,9 @@ export class Sweep {
   private sweeping: Promise<void> = Promise.resolve();
   /** Monotonic; leases could not be read before this, so nothing is taken over until one lease later. */
   private notBefore = 0;
+  /** Monotonic; lapsed leases are cleared away from then on. */
+  private clearsAt = 0;
+  private readonly failures = new StandingFailures();
 
   constructor(private readonly options: SweepOptions) {}
 
@@ -53,6 +62,7 @@ export class Sweep {
     const dead = await this.withoutLease(entries.map(([, work]) => work));
     if (!dead) return;
     for (const [conversationId, work] of entries) await this.look(conversationId, work, dead);
+    await this.clearLapsed();
   }
 
   private schedule(): void {
@@ -69,8 +79,9 @@ export class Sweep {
     try {
       await leases.renew([...engine.carriers, ...work.carriers]);
       engine.renewed(began);
+      this.leasesReached();
     } catch (error) {
-      events.broken(null, error);
+      this.failures.failed(LEASES, () => events.leasesLost(error));
     }
   }
 
@@ -81,13 +92,25 @@ export class Sweep {
     const others = carriers.filter((carrier) => !engine.isCarrying(carrier) && !calls.isCarrying(carrier));
     try {
       const living = await this.options.leases.living(others);
+      this.leasesReached();
       if (performance.now() < this.notBefore) return new Set();
       return new Set(others.filter((carrier) => !living.has(carrier)));
     } catch (error) {
       this.notBefore = performance.now() + this.options.leaseMs;
-      this.options.events.broken(null, error);
+      this.failures.failed(LEASES, () => this.options.events.leasesLost(error));
       return undefined;
     }
+  }
+
+  private leasesReached(): void {
+    this.failures.mended(LEASES, () => this.options.events.leasesBack());
+  }
+
+  /** Rows of carriers that died: nobody else takes them away. */
+  private async clearLapsed(): Promise<void> {
+    if (performance.now() < this.clearsAt) return;
+    await this.options.leases.deleteLapsed(LAPSED_KEPT_MS);
+    this.clearsAt = performance.now() + CLEAR_EVERY_MS;
   }
 
   private async look(conversationId: string, work: Unfinished, dead: ReadonlySet<string>): Promise<void> {
@@ -104,8 +127,9 @@ export class Sweep {
       if (orphan && work.turnId) await this.takeOver(conversation, work.turnId, work.carrier);
       if (waiting) await this.startQueued(conversation);
       for (const [nodeId, lapsed] of left) await this.closeWork(conversation, nodeId, lapsed);
+      this.failures.mended(conversationId);
     } catch (error) {
-      this.options.events.broken(work.turnId, error);
+      this.failures.failed(conversationId, () => this.options.events.broken(work.turnId, error));
     }
   }
 

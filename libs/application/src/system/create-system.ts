@@ -120,12 +120,13 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
     },
     async stop() {
       await sweep.stop();
-      await audit.stop();
       await follower.stop();
       await projectors.stop();
       await writer.close();
       await assistantWriter.close();
       await playbooks.close();
+      // Behind the last append, so that the last anchor vouches for it.
+      await audit.stop();
       await store.close();
     },
   };

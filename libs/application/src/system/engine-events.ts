@@ -28,6 +28,8 @@ export function engineEvents(log: Logger, metrics: Metrics): EngineEvents {
       metrics.work.inc({ kind, outcome });
       log[outcome === 'succeeded' ? 'info' : 'warn']({ kind, nodeId, outcome }, 'a call outside a turn ended');
     },
+    leasesLost: (err) => log.error({ err }, 'leases cannot be reached: nothing is taken over until they can'),
+    leasesBack: () => log.info('leases are reached again'),
     broken: (turnId, err) => log.error({ ...of(turnId), err }, 'work on a turn broke'),
   };
 }

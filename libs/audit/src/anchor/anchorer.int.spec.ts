@@ -133,6 +133,26 @@ describe('the anchorer', () => {
   });
 });
 
+it('anchors what has moved when it is stopped in an orderly way, and nothing where nothing has', async () => {
+  const file = new AnchorFile(path('anchors'));
+  const rare = { intervalMs: 3_600_000 };
+  await writeNotes(log.store, 'conversation-1', 2);
+  for (const round of ['moved', 'quiet']) {
+    const stopped = anchorer([file], rare);
+    stopped.start();
+    await stopped.stop();
+    expect([round, stopped.errors]).toEqual([round, []]);
+    expect((await file.last())?.statement).toMatchObject({
+      number: 0,
+      heads: [['conversation-1', 1, expect.anything()]],
+    });
+  }
+  // One that never started was asked for nothing.
+  await writeNotes(log.store, 'conversation-2', 1);
+  await anchorer([file]).stop();
+  expect((await file.last())?.statement.number).toBe(0);
+});
+
 describe('an address outside', () => {
   let server: Server;
   let answers: number[];

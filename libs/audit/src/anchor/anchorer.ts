@@ -29,6 +29,8 @@ export interface AnchorRound {
 
 /** How long an anchor on demand waits for a round of another process. Milliseconds. */
 const PATIENCE_MS = 60_000;
+/** How long an orderly stop waits for its anchor. Milliseconds. */
+const LAST_ROUND_MS = 5_000;
 
 /**
  * Signs what the log holds, at intervals and on demand. One process at a time, by an advisory lock that a round holds; and were there two,
@@ -37,7 +39,8 @@ const PATIENCE_MS = 60_000;
  */
 export class Anchorer {
   private readonly stopping = new AbortController();
-  private running: Promise<void> = Promise.resolve();
+  private running: Promise<void> | undefined;
+  private isOver = false;
 
   constructor(private readonly options: AnchorerOptions) {}
 
@@ -45,9 +48,16 @@ export class Anchorer {
     this.running = this.run();
   }
 
+  /** Anchors what has moved since the last one, if that is done soon: behind this, nobody may for a long time. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await this.running;
+    if (!this.running) return;
+    const { onError } = this.options;
+    const last = this.running
+      .then(() => this.round(0))
+      .then((round) => round?.undelivered.forEach(({ error }) => onError(error)), onError);
+    await Promise.race([last, sleep(LAST_ROUND_MS, undefined, { ref: false })]);
+    this.isOver = true;
   }
 
   /** Anchors what has moved, whenever the last one was. */
@@ -98,7 +108,7 @@ export class Anchorer {
     const age = last ? now().getTime() - Date.parse(last.anchor.statement.at) : Infinity;
     // An anchor of the future was signed before the clock was set back: it says nothing about when the next is due.
     if (age >= 0 && age < intervalMs) return signed;
-    while (!lock.signal.aborted && !this.stopping.signal.aborted) {
+    while (!lock.signal.aborted && !this.isOver) {
       const next = await appendNextAnchor(store, last, key(), now(), maxHeadsBytes);
       if (!next) break;
       signed.push(next);
