@@ -88,7 +88,7 @@ class Told {
     const process = this.processes[which] as Process;
     const conversationId = this.conversations[move.pick % this.conversations.length] as string;
     const state = await process.state(conversationId);
-    const command = this.withTexts(state, commandOf(state, move, `${conversationId}${n}`), move);
+    const command = this.withTexts(state, commandOf(state, orWork(state, move), `${conversationId}${n}`), move);
     if (move.cut) return process.apply(conversationId, command, true).then(() => undefined, unlessItEnds);
     const handled = await process.apply(conversationId, command);
     if (!handled.ok || !handled.more) return;
@@ -136,7 +136,7 @@ class Told {
         return { ...command, answer: { ...command.answer, response: responseOf('openai', command.nodeId, []) } };
       }
       case 'RecordToolResult':
-        return { ...command, content: { text: resultText(command.toolCallId, move.yes) } };
+        return { ...command, content: { text: resultText(command.toolCallId, move.pick % 3 > 0) } };
       default:
         return command;
     }
@@ -184,6 +184,14 @@ class Told {
     expect(replay.verified).toBe(true);
     expect(Buffer.from(replay.bytes).equals(bytes)).toBe(true);
   }
+}
+
+/** Calls outside a turn are rare among random moves: where none runs they are asked for, and answered, more often. */
+function orWork({ running, nodes }: ActiveConversation, move: Move): Move {
+  const out = [...nodes].some(([, node]) => node.kind !== 'turn' && node.status === 'pending');
+  if (out && move.pick % 2 === 0) return { ...move, kind: 'RecordWork' };
+  if (running || move.pick % 3 > 0) return move;
+  return { ...move, kind: move.yes ? 'StartCompaction' : move.pick % 2 ? 'RequestTransform' : 'RequestSummary' };
 }
 
 function unlessItEnds(error: unknown): void {

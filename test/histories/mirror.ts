@@ -79,8 +79,9 @@ export class Mirror {
         if (isFolded) folded.add(`R<${call}>`);
         else texts.push(this.results.get(call) ?? '');
       }
-      // A compaction that others grow from gives its summary alone.
-      if (node.kind !== 'compaction' || node.nodeId === nodeId) texts.push(node.asks);
+      // Who grows from a summary sees the summary alone, and not what it was asked for with.
+      const summarises = (node.kind === 'compaction' || node.kind === 'summary') && node.answer !== null;
+      if (!summarises || node.nodeId === nodeId) texts.push(node.asks);
       if (node.nodeId !== nodeId && node.answer !== null) texts.push(node.answer);
     });
     return { marks: marksIn(texts.join(' ')), folded };

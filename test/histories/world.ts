@@ -28,7 +28,7 @@ export const TENANT = 'tenant';
 const ASSISTANT = 'assistant';
 /** Versions of the assistant, from 1: one of each provider, and one whose model takes little. */
 export const VERSIONS = ['openai', 'anthropic', 'openai'] as const;
-const SMALL_CAP = 2_500;
+const SMALL_CAP = 1_500;
 const context = {
   tenantId: TENANT,
   actor: 'actor',
