@@ -269,3 +269,34 @@ describe('a compaction', () => {
     expect(await faultsOfReadModels(process.installation.running.system.store, deployment.pool)).toEqual([]);
   });
 });
+
+describe('an answer that pauses', () => {
+  it('K18: is not finished: the next round goes on from it as it is, and the person reads one answer', async () => {
+    const conversationId = await api.conversation([], { model: anthropic });
+    const turn = await api.ask(conversationId, `go on [[sim: pause=2]] [[sim: search]] ${say('and done')}`);
+    expect(turn).toMatchObject({
+      status: 'completed',
+      answer: 'Part 1.\n\nPart 2.\n\nand done',
+      stopReason: 'end_turn',
+    });
+    expect(turn.nodes).toHaveLength(3);
+    const second = await api.replay(turn.nodes[1] ?? '');
+    const { messages } = JSON.parse(second.body) as { messages: readonly { role: string; content: unknown }[] };
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(second.body).toMatch(/server_tool_use.*Part 1\./);
+    const { bubbles } = await api.transcript(conversationId, turn.revision);
+    expect(bubbles.map(({ text }) => text)).toEqual([expect.stringContaining('go on'), turn.answer]);
+    expect(await api.ask(conversationId, say('next'))).toMatchObject({ status: 'completed' });
+    const paused = (await eventsOf(process, conversationId)).filter(
+      (event) => event.type === 'CallSucceeded' && event.data.paused,
+    );
+    expect(paused).toHaveLength(2);
+  });
+
+  it('K18: that pauses for ever ends with the rounds that a turn may have', async () => {
+    const conversationId = await api.conversation([], { model: anthropic });
+    const turn = await api.ask(conversationId, '[[sim: pause=1000]]');
+    expect(turn).toMatchObject({ status: 'failed', error: { code: 'too_many_rounds' } });
+    expect(await api.ask(conversationId, say('next'))).toMatchObject({ status: 'completed' });
+  });
+});

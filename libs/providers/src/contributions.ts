@@ -47,6 +47,8 @@ function keyOf({ results, answer }: Exchange, first: boolean): string {
   for (const { result, wireId } of results) key += ` ${result.toolCallId}=${wireId}`;
   if (answer === null) return key;
   key += answer.native ? ' native' : ' foreign';
+  if (answer.before) key += ' goes-on';
+  if (answer.after) key += answer.after === 'unknown' ? ' asks-on' : ' went-on';
   for (const [toolCallId, wireId] of answer.wireIds) key += ` ${toolCallId}=${wireId}`;
   return key;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PathNode, ReceivedItem, ReceivedMessage, SourcedText, ToolResultItem } from '@palimpsest/context';
+import { endingOfResponse } from './response-ending';
 
 export interface ResultOnWire {
   readonly result: ToolResultItem;
@@ -12,6 +13,10 @@ export interface Answer {
   readonly native: boolean;
   /** The calls that have their results, by our id, with the id that they have on the wire. */
   readonly wireIds: ReadonlyMap<string, string>;
+  /** The answer that this one goes on from: it paused, and was sent back as it was. */
+  readonly before: ReceivedMessage | null;
+  /** What this one, which paused, goes on with; `unknown`: that is what is asked for. Null: it did not pause, or nothing came of it. */
+  readonly after: ReceivedMessage | 'unknown' | null;
 }
 
 /** What a node sent and received, with every tool call and every result paired. */
@@ -46,6 +51,15 @@ export function pairUp(path: readonly PathNode[], isNative: (node: PathNode) => 
   );
   const wireIds = nameCalls(nodes, isNative);
   let unpaired = 0;
+  // A node that sends nothing asks for the rest of a paused answer.
+  const last = path.at(-1);
+  const asksForMore = last !== undefined && last !== nodes.at(-1) && last.status === 'pending';
+  const afterOf = (index: number): ReceivedMessage | 'unknown' | null => {
+    const [node, next] = [nodes[index], nodes[index + 1]];
+    if (!node || !hasAnswer(node) || endingOfResponse(node.received.response) !== 'paused') return null;
+    if (next === undefined) return asksForMore ? 'unknown' : null;
+    return hasAnswer(next) && next.question === null && next.results.length === 0 ? next.received : null;
+  };
   const exchanges = nodes.map((node, index): Exchange => {
     const before = nodes[index - 1];
     const open = new Set(before === undefined ? [] : callsOf(before).map((call) => call.toolCallId));
@@ -56,11 +70,17 @@ export function pairUp(path: readonly PathNode[], isNative: (node: PathNode) => 
       results: results.map((result) => ({ result, wireId: wireIds.get(result.toolCallId) as string })),
       question: node.question,
       summary: node.summary ?? null,
-      answer: hasAnswer(node) ? answerOf(node, nodes[index + 1], wireIds, isNative(node)) : null,
+      answer: hasAnswer(node)
+        ? {
+            ...answerOf(node, nodes[index + 1], wireIds, isNative(node)),
+            before: before !== undefined && hasAnswer(before) && afterOf(index - 1) !== null ? before.received : null,
+            after: afterOf(index),
+          }
+        : null,
     };
   });
-  const last = nodes.at(-1);
-  return { exchanges, unpaired: unpaired + (last === undefined ? 0 : callsOf(last).length) };
+  const end = nodes.at(-1);
+  return { exchanges, unpaired: unpaired + (end === undefined ? 0 : callsOf(end).length) };
 }
 
 function hasAnswer(node: PathNode): node is PathNode & { received: ReceivedMessage } {
@@ -72,7 +92,7 @@ function answerOf(
   next: PathNode | undefined,
   wireIds: ReadonlyMap<string, string>,
   native: boolean,
-): Answer {
+): Omit<Answer, 'before' | 'after'> {
   const answered = new Set(next?.results.map((result) => result.toolCallId));
   const kept = callsOf(node).filter((call) => answered.has(call.toolCallId));
   return {

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '@palimpsest/assistant';
 import type { ActiveConversation, Answer, Carrier, ConversationCommand, NodeId } from '@palimpsest/conversation';
-import { type ModelProvider, ProviderFailure, type WireAnswer } from '@palimpsest/providers';
+import { endingOfResponse, type ModelProvider, ProviderFailure, type WireAnswer } from '@palimpsest/providers';
 import type { ReceivedItem } from '@palimpsest/context';
 import type { RequestBody } from './assembly';
 import type { Assistants } from './assistants';
@@ -88,7 +88,10 @@ export class ModelCalls {
       const argumentsDigest = await this.options.argumentsDigest(conversationId, item.arguments.text);
       toolCalls.push({ argumentsDigest, ...this.listing(item, tools.get(item.name)) });
     }
-    return { status: 'succeeded', toolCalls, usage: wire.usage, stopReason: wire.stopReason, response: wire.response };
+    const { usage, stopReason, response } = wire;
+    const ending = endingOfResponse(response);
+    const paused = ending === 'paused' || ending === 'compacted';
+    return { status: 'succeeded', toolCalls, usage, stopReason, ...(paused && { paused }), response };
   }
 
   /** A call that can't run is marked so, with words that tell the model why. */

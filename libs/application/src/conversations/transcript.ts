@@ -15,9 +15,9 @@ export async function transcriptOf(system: System, conversation: ConversationRow
   const conversations = [...new Set([conversation_id, ...nodes.map((node) => node.conversation_id)])];
   const [asked, displays] = await Promise.all([system.tree.turns(conversations), system.tree.displays(conversations)]);
   const starts = new Map(asked.map((turn) => [turn.turn_id, turn.question_revision]));
-  const turns = turnsOnPath(nodes, head).map(({ first, last }) => ({
+  const turns = turnsOnPath(nodes, head).map(({ first, last, parts }) => ({
     ...{ first, last, question: starts.get(first.turn_id) },
-    answer: last.status === 'succeeded' ? last.ended_revision : null,
+    answer: last.status === 'succeeded' ? [...parts, last].flatMap((node) => node.ended_revision ?? []) : [],
     displays: displays.get(first.turn_id) ?? [],
   }));
   const events = await eventsOf(system, turns);
@@ -25,7 +25,8 @@ export async function transcriptOf(system: System, conversation: ConversationRow
     const { turn_id: turnId, conversation_id: id } = first;
     const at = (revision: bigint) => events.get(`${id} ${revision}`);
     const place = { turnId, branch: branchOf(nodes, first) };
-    const text = answer === null ? '' : answerIn(at(answer));
+    const texts = answer.map((revision) => answerIn(at(revision)));
+    const text = texts.filter((part) => part !== '').join('\n\n');
     const display = shown.map((revision) => displayIn(at(revision)));
     const asks = questionIn(at(question ?? -1n));
     return [
@@ -49,7 +50,8 @@ type TurnNode = NodeRow & { readonly turn_id: string };
 interface Wanted {
   readonly first: TurnNode;
   readonly question: bigint | undefined;
-  readonly answer: bigint | null;
+  /** Of an answer that paused, its parts. */
+  readonly answer: readonly bigint[];
   readonly displays: readonly bigint[];
 }
 
@@ -57,7 +59,7 @@ interface Wanted {
 async function eventsOf({ log }: System, turns: readonly Wanted[]): Promise<ReadonlyMap<string, ConversationRecord>> {
   const wanted = new Map<string, bigint[]>();
   for (const { first, question, answer, displays } of turns) {
-    const revisions = [question, answer, ...displays].filter((revision) => typeof revision === 'bigint');
+    const revisions = [question, ...answer, ...displays].filter((revision) => typeof revision === 'bigint');
     wanted.set(first.conversation_id, [...(wanted.get(first.conversation_id) ?? []), ...revisions]);
   }
   const events = new Map<string, ConversationRecord>();
@@ -69,6 +71,8 @@ async function eventsOf({ log }: System, turns: readonly Wanted[]): Promise<Read
 interface TurnOnPath {
   readonly first: TurnNode;
   readonly last: TurnNode;
+  /** What was answered before the last node's answer went on with it. */
+  readonly parts: readonly TurnNode[];
 }
 
 const isOfTurn = (node: NodeRow): node is TurnNode => node.turn_id !== null;
@@ -76,12 +80,18 @@ const isOfTurn = (node: NodeRow): node is TurnNode => node.turn_id !== null;
 /** A compaction node is no turn's: the lineage goes on through it. */
 function turnsOnPath(nodes: readonly NodeRow[], head: string): readonly TurnOnPath[] {
   const byId = new Map(nodes.map((node) => [node.node_id, node]));
-  const turns: { first: TurnNode; last: TurnNode }[] = [];
+  const turns: { first: TurnNode; last: TurnNode; parts: TurnNode[] }[] = [];
   for (let node = byId.get(head); node; node = byId.get(node.parent ?? node.origin ?? '')) {
     if (!isOfTurn(node)) continue;
     const turn = turns.at(-1);
-    if (turn?.first.turn_id === node.turn_id) turn.first = node;
-    else turns.push({ first: node, last: node });
+    if (turn?.first.turn_id !== node.turn_id) {
+      turns.push({ first: node, last: node, parts: [] });
+      continue;
+    }
+    // Going back: parts of the answer are the paused nodes right before what is known of it.
+    const next = turn.parts[0] ?? turn.last;
+    if (node.paused && next === turn.first) turn.parts.unshift(node);
+    turn.first = node;
   }
   return turns.reverse();
 }

@@ -8,6 +8,8 @@ import type { TurnStatus, TurnView } from '../views';
 export class TurnFold {
   private status: TurnStatus = 'queued';
   private answer: string | null = null;
+  /** The parts of an answer that paused: the next one goes on from there. */
+  private parts: readonly string[] = [];
   private stopReason: string | undefined;
   private error: TurnView['error'];
   private readonly nodes: string[] = [];
@@ -129,7 +131,9 @@ export class TurnFold {
     this.succeeded += 1;
     this.stopReason = data.stopReason;
     for (const { toolCallId } of data.toolCalls) this.calls.set(toolCallId, 'open');
-    this.answer = textOfItems(itemsOfResponse(content.response, data.nodeId, Number(revision)));
+    const text = textOfItems(itemsOfResponse(content.response, data.nodeId, Number(revision)));
+    this.answer = [...this.parts, text].filter((part) => part !== '').join('\n\n');
+    this.parts = data.paused ? [...this.parts, text] : [];
   }
 
   /** An ending and its `HeadMoved` are one append; some endings move no head. */

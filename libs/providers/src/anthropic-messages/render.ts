@@ -114,11 +114,12 @@ function foreignBlocks({ received, wireIds }: Answer): { blocks: readonly Block[
 
 /** This provider's own answer goes back block by block, unchanged. */
 function nativeBlocks(
-  { received, wireIds }: Answer,
+  { received, wireIds, before, after }: Answer,
   response: JsonRecord,
 ): { blocks: readonly Block[]; dropped: number } {
   const content = recordsOf(response['content']);
-  const usable = content.filter(isUsable);
+  const others = [before, after].flatMap((one) => (one === null || one === 'unknown' ? [] : contentOf(one.response)));
+  const usable = [...content, ...others].filter(isUsable);
   const calls = new Map<string, CallItem>();
   for (const item of received.items) if (item.type === 'tool_call') calls.set(item.arguments.source.pointer, item);
   let dropped = 0;
@@ -129,7 +130,8 @@ function nativeBlocks(
       const wireId = item === undefined ? undefined : wireIds.get(item.toolCallId);
       return item === undefined || wireId === undefined ? [] : [callBlock(item, wireId, block, received.place)];
     }
-    if (!isServerBlockPaired(block, usable)) {
+    const awaited = after === 'unknown' && stringOf(block['type']).endsWith('_tool_use');
+    if (!awaited && !isServerBlockPaired(block, usable)) {
       dropped += 1;
       return [];
     }
@@ -138,12 +140,15 @@ function nativeBlocks(
   return { blocks, dropped };
 }
 
+const contentOf = (response: unknown): readonly JsonRecord[] =>
+  isRecord(response) ? recordsOf(response['content']) : [];
+
 /** A blank text would be refused, and so would half of any other block: thinking without its signature, a call without its end. */
 function isUsable(block: JsonRecord): boolean {
   return block['type'] === 'text' ? !isBlank(stringOf(block['text'])) : block['unfinished'] !== true;
 }
 
-/** The provider's own tools: their call and its result stand in one answer, and each needs the other there. */
+/** The provider's own tools: their call and its result stand in one answer, or in one that paused and the next; each needs the other. */
 function isServerBlockPaired(block: JsonRecord, content: readonly JsonRecord[]): boolean {
   const type = stringOf(block['type']);
   if (type.endsWith('_tool_use')) return content.some((other) => other['tool_use_id'] === block['id']);

@@ -55,7 +55,13 @@ const nodes: Table = {
       ended_revision: 'bigint',
       reason: 'text',
     },
-    ...{ input_tokens: 'bigint', cached_input_tokens: 'bigint', output_tokens: 'bigint', origin: 'text' },
+    ...{
+      input_tokens: 'bigint',
+      cached_input_tokens: 'bigint',
+      output_tokens: 'bigint',
+      origin: 'text',
+      paused: 'boolean',
+    },
   },
 };
 const calls: Table = {

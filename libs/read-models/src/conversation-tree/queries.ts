@@ -38,6 +38,8 @@ export interface NodeRow {
   readonly cached_input_tokens: bigint | null;
   readonly output_tokens: bigint | null;
   readonly origin: string | null;
+  /** Its answer is not finished: the next node's goes on from there. */
+  readonly paused: boolean | null;
   /** How often the conversation had been cleared before it. */
   readonly epoch: number;
 }

@@ -97,9 +97,9 @@ export class TreeChanges {
         return;
       }
       case 'CallSucceeded': {
-        const { nodeId, usage, toolCalls } = event.data;
+        const { nodeId, usage, toolCalls, paused } = event.data;
         this.nodes.patch(nodeId, {
-          ...{ status: 'succeeded', ended_revision: revision },
+          ...{ status: 'succeeded', ended_revision: revision, ...(paused && { paused }) },
           ...{
             input_tokens: usage.inputTokens,
             cached_input_tokens: usage.cachedInputTokens,

@@ -60,7 +60,7 @@ create index if not exists tool_calls_v1_by_node on read.tool_calls_v1 (node_id)
 
 /**
  * Each clear of a conversation: with them a node's epoch follows from where it was requested. Which results hold something for the person
- * alone: a transcript opens those and no others.
+ * alone: a transcript opens those and no others. Which answers paused: the next one goes on from there.
  */
 export const transcriptSchema = `
 create table if not exists read.clears_v1 (
@@ -71,6 +71,7 @@ create table if not exists read.clears_v1 (
 );
 create index if not exists clears_v1_by_conversation on read.clears_v1 (conversation_id, revision);
 alter table read.tool_calls_v1 add column if not exists display boolean;
+alter table read.nodes_v1 add column if not exists paused boolean;
 create index if not exists turns_v1_by_conversation on read.turns_v1 (conversation_id, question_revision);
 `;
 

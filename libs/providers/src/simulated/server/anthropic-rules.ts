@@ -136,7 +136,16 @@ function checkPairs(messages: readonly JsonRecord[]): void {
       seen.add(id);
       open.add(id);
     }
-    if (index < messages.length - 1) checkServerTools(blocks, index);
+    // Messages of one role side by side are one.
+    if (message['role'] === 'assistant' && messages[index - 1]?.['role'] !== 'assistant') {
+      const after = messages.findIndex((other, at) => at > index && other['role'] !== 'assistant');
+      const joined = messages.slice(index, after < 0 ? undefined : after);
+      if (after >= 0)
+        checkServerTools(
+          joined.flatMap((one) => recordsOf(one['content'])),
+          index,
+        );
+    }
   });
   demandNoneOpen(open, messages.length - 1);
 }

@@ -21,6 +21,8 @@ export interface Heard {
   readonly system: string;
   readonly tools: readonly HeardTool[];
   readonly messages: readonly HeardMessage[];
+  /** A call of the provider's own tool at the end of the request, which is sent back for its result. */
+  readonly openSearch: string | null;
 }
 
 export function hear(format: Format, body: JsonRecord): Heard {
@@ -48,7 +50,17 @@ export function hear(format: Format, body: JsonRecord): Heard {
             .join('\n'),
     tools,
     messages: messages.filter((message) => !isSystem(message)).flatMap(hearMessage),
+    openSearch: openSearchIn(messages.at(-1)),
   };
+}
+
+function openSearchIn(last: JsonRecord | undefined): string | null {
+  if (last?.['role'] !== 'assistant') return null;
+  const blocks = recordsOf(last['content']);
+  const open = blocks.find(
+    ({ type, id }) => type === 'server_tool_use' && !blocks.some((other) => other['tool_use_id'] === id),
+  );
+  return open === undefined ? null : stringOf(open['id']);
 }
 
 function hearMessage(message: JsonRecord): readonly HeardMessage[] {

@@ -22,7 +22,7 @@ function blocksOf(spoken: Spoken): readonly BlockInParts[] {
   if (reply.redacted) {
     blocks.push({ start: { type: 'redacted_thinking', data: idOf(spoken, 'redacted') }, deltas: [] });
   }
-  if (reply.search) blocks.push(...searchBlocks(spoken));
+  if (reply.search !== null) blocks.push(...searchBlocks(spoken, reply.search));
   if (reply.text !== '' || blocks.length + reply.calls.length === 0) {
     blocks.push({
       start: { type: 'text', text: '' },
@@ -39,21 +39,22 @@ function blocksOf(spoken: Spoken): readonly BlockInParts[] {
   return blocks;
 }
 
-function searchBlocks(spoken: Spoken): readonly BlockInParts[] {
-  const id = idOf(spoken, 'srvtoolu_');
+function searchBlocks(spoken: Spoken, part: NonNullable<Spoken['reply']['search']>): readonly BlockInParts[] {
+  const id = spoken.heard.openSearch ?? idOf(spoken, 'srvtoolu_');
   const found = {
     type: 'web_search_result',
     url: 'https://example.com/',
     title: 'Example',
     encrypted_content: 'EqgfCioIARgB',
   };
-  return [
+  const blocks = [
     {
       start: { type: 'server_tool_use', id, name: 'web_search', input: {} },
       deltas: piecesOf('{"query": "figures"}').map((part) => ({ type: 'input_json_delta', partial_json: part })),
     },
     { start: { type: 'web_search_tool_result', tool_use_id: id, content: [found] }, deltas: [] },
   ];
+  return part === 'whole' ? blocks : part === 'call' ? blocks.slice(0, 1) : blocks.slice(1);
 }
 
 function messageStart(spoken: Spoken): Record<string, unknown> {

@@ -14,8 +14,8 @@ export interface Call {
 export interface Reply {
   readonly thinking: string | null;
   readonly redacted: boolean;
-  /** The provider's own web search, called and answered within the reply. */
-  readonly search: boolean;
+  /** The provider's own web search: called and answered within the reply, or called in one that pauses and answered in the next. */
+  readonly search: 'whole' | 'call' | 'result' | null;
   readonly text: string;
   readonly calls: readonly Call[];
   /** The provider's word, where a test asked for one. */
@@ -65,16 +65,23 @@ export function sceneOf({ messages }: Heard): Scene {
 export function think(heard: Heard, scene: Scene): Reply {
   const find = (verb: string): Directive | undefined => scene.directives.find((directive) => directive.verb === verb);
   const thought = find('think');
-  const calls = scriptedCalls(scene);
-  const reply = calls.length > 0 ? { text: '', calls } : speak(heard, scene);
+  const pause = find('pause');
+  const pauses = pause !== undefined && scene.round <= numberOption(pause, 'pause', 1);
+  const calls = pauses ? [] : scriptedCalls(scene);
+  const reply = pauses
+    ? { text: `Part ${scene.round}.`, calls }
+    : calls.length > 0
+      ? { text: '', calls }
+      : speak(heard, scene);
+  const searches = find('search') !== undefined && scene.round === 1;
   return {
     thinking:
       thought === undefined
         ? null
         : thought.rest.trim() || `Round ${scene.round}: what was asked, and what is at hand?`,
     redacted: find('redacted') !== undefined,
-    search: find('search') !== undefined && scene.round === 1,
-    stop: find('stop')?.rest.trim() ?? null,
+    search: heard.openSearch !== null ? 'result' : !searches ? null : pauses ? 'call' : 'whole',
+    stop: pauses ? 'pause_turn' : (find('stop')?.rest.trim() ?? null),
     ...reply,
   };
 }
