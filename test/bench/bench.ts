@@ -3,6 +3,7 @@ import type { TestDatabase } from '../support/database';
 import { benchAppends } from './appends';
 import { measureEventStoreDb } from './eventstoredb';
 import { measureMemory } from './memory';
+import { measureRebuilds } from './rebuilds';
 import { measureReplays } from './replays';
 import type { Row, Section } from './rows';
 import { measureSealing } from './sealing';
@@ -45,7 +46,7 @@ export interface BenchOptions {
 }
 
 /** What can be measured by itself: `npm run bench -- memory sealing`. */
-export const rowNames = ['appends', 'turns', 'sealing', 'eventstoredb', 'memory'] as const;
+export const rowNames = ['appends', 'turns', 'sealing', 'eventstoredb', 'memory', 'rebuilds'] as const;
 export type RowName = (typeof rowNames)[number];
 
 /** `newDatabase`: of one cluster, which keeps what it acknowledged; it must not be busy with anything else. */
@@ -61,6 +62,7 @@ export async function runBench(
   if (wanted('sealing')) sections.push(await measureSealing());
   if (wanted('eventstoredb')) sections.push(await measureEventStoreDb());
   if (wanted('turns')) sections.push(...(await onSite(newDatabase, { profile }, turnSections)));
+  if (wanted('rebuilds')) sections.push(await rebuildsSection(newDatabase, progress));
   // A server of its own: what the turns left in memory is not counted.
   if (wanted('memory')) sections.push(...(await onSite(newDatabase, {}, async (site) => [await measureMemory(site)])));
   return sections;
@@ -86,6 +88,20 @@ async function onSite(
     return await measure(site);
   } finally {
     await site.close();
+    await database.drop();
+  }
+}
+
+const REBUILT_EVENTS = 100_000;
+
+async function rebuildsSection(
+  newDatabase: () => Promise<TestDatabase>,
+  progress: (text: string) => void,
+): Promise<Section> {
+  const database = await newDatabase();
+  try {
+    return await measureRebuilds(database.url, REBUILT_EVENTS, progress);
+  } finally {
     await database.drop();
   }
 }

@@ -32,6 +32,7 @@ export async function killProjector(
   databaseUrl: string,
   kills: number,
   eventsPerKill: number,
+  onKill: (kills: number) => void = () => undefined,
 ): Promise<KilledProjector> {
   const log = createLogger('silent');
   const pool = createPool({ url: databaseUrl, applicationName: 'chaos', log, max: 12 });
@@ -50,6 +51,7 @@ export async function killProjector(
       await sleep(Math.random() * 600);
       await child.kill('SIGKILL');
       events += await appending;
+      onKill(kill + 1);
     }
     child = startChild(projector, databaseUrl);
     await child.line();

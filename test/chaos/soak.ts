@@ -1,16 +1,19 @@
 /**
  * `npm run test:soak`: turns of all kinds, kills at random instants, rounds of faults and flipped bits on both stores, and the protocol's
  * checker in full. Each part is left out by its 0:
- *   --turns 10000 --conversations 100 --kills 200 --faults 1000 --flips 1000 --protocol 1 --seed N
+ *   --projector-kills 200 --turns 10000 --conversations 100 --kills 200 --faults 1000 --flips 1000 --protocol 1 --seed N
  * What went wrong is run again by the seed that the first line names.
  */
 import { parseArgs } from 'node:util';
 import { runAll } from '../protocol/run';
+import { createTestDatabase } from '../support/database';
 import { runCrashes } from './crashes';
 import { runFaultRounds } from './fault-rounds';
 import type { StoreKind } from './fault-site';
 import { runFlips } from './flips';
+import { killProjector } from './killed-projector';
 import { randomSeed } from './luck';
+import { startPostgres } from './postgres';
 import { Progress } from './progress';
 import { runTurns } from './soak-turns';
 
@@ -20,6 +23,7 @@ const given = parseArgs({
     conversations: { type: 'string', default: '100' },
     kills: { type: 'string', default: '200' },
     faults: { type: 'string', default: '1000' },
+    'projector-kills': { type: 'string', default: '200' },
     flips: { type: 'string', default: '1000' },
     protocol: { type: 'string', default: '1' },
     seed: { type: 'string', default: String(randomSeed()) },
@@ -55,6 +59,21 @@ async function killsPart(kills: number, seed: number): Promise<Part> {
   const found = Object.entries(met).map(([type, count]) => `${count} after ${type}`);
   const what = `${turns} turns, ${takeovers} takeovers, ${effects} effects, ${interrupted} calls interrupted`;
   return { summary: `${report.kills} kills (${found.join(', ')}): ${what}`, faults };
+}
+
+async function projectorPart(kills: number): Promise<Part> {
+  const bar = new Progress('kills of the projector', kills);
+  const postgres = await startPostgres();
+  try {
+    process.env['TEST_DATABASE_URL'] = postgres.adminUrl;
+    const database = await createTestDatabase();
+    const report = await killProjector(database.url, kills, 1_000, (n) => bar.at(n));
+    bar.end();
+    const { events, swaps, faults } = report;
+    return { summary: `${kills} kills of the projector: ${events} events, ${swaps} rebuilds swapped in`, faults };
+  } finally {
+    await postgres.stop();
+  }
 }
 
 async function faultsPart(store: StoreKind, rounds: number, seed: number): Promise<Part> {
@@ -95,6 +114,7 @@ async function main(): Promise<boolean> {
   const parts: Part[] = [];
   if (turns) parts.push(await turnsPart(turns, conversations, seed));
   if (kills) parts.push(await killsPart(kills, seed));
+  if (whole('projector-kills')) parts.push(await projectorPart(whole('projector-kills')));
   // A fifth of the rounds with the log in Postgres: fewer kinds of faults make sense there.
   const onPostgres = Math.floor(rounds / 5);
   if (rounds) parts.push(await faultsPart('eventstoredb', rounds - onPostgres, seed));
