@@ -1,3 +1,4 @@
+import { READ_RESULT } from '@palimpsest/context';
 import type { DraftRules } from '@palimpsest/playbook';
 import { schemaErrors } from '@palimpsest/tools';
 import type { System } from '../system/system';
@@ -12,7 +13,8 @@ export async function draftRules(
   const assistant = await assistants.find(assistantId, version);
   if (!assistant) throw new Error(`There is no version ${version} of assistant ${assistantId} in the log.`);
   return {
-    tools: assistant.definition.tools.map(({ name }) => name),
+    // What was folded in one conversation is nothing to the next.
+    tools: assistant.definition.tools.map(({ name }) => name).filter((name) => name !== READ_RESULT),
     schemaErrors: (draft) => schemaErrors(schema, draft),
   };
 }

@@ -18,6 +18,8 @@ import { type NextStep, TransformFold } from './transform-fold';
 
 /** Between two looks at an attempt that another request makes, or another process. Milliseconds. */
 const LOOK_AGAIN_MS = 100;
+/** For the end of a call behind the grace of a shutdown. Milliseconds. */
+const LAST_WAIT_MS = 3_000;
 
 /** All that stays the same from one attempt to the next. */
 interface Transform {
@@ -109,12 +111,22 @@ export class MakePlaybookHandler implements ICommandHandler<MakePlaybook> {
     try {
       const requested = await system.work.request(conversation, command, caller.actor, noToolCalls);
       if (!requested.ok) return refusalOf(requested.refusal);
-      if ('outcome' in requested) await requested.outcome;
+      if ('outcome' in requested && !(await this.cameToAnEnd(requested.outcome))) return interrupted;
       return 'known' in requested ? (requested.known.nodeId ?? ids.nodeId) : requested.nodeId;
     } catch (error) {
       if (error instanceof RequestImpossible) return refused('context_too_large', error.message);
       throw error;
     }
+  }
+
+  /** False: the process ends, and what it can't store in time is closed by another. */
+  private async cameToAnEnd(outcome: Promise<unknown>): Promise<boolean> {
+    const ended = outcome.then(() => true);
+    for (let left = this.system.limits.shutdownGraceMs + LAST_WAIT_MS; left > 0;) {
+      if (await Promise.race([ended, sleep(LOOK_AGAIN_MS, false)])) return true;
+      if (this.system.engine.stopped) left -= LOOK_AGAIN_MS;
+    }
+    return false;
   }
 
   private async judge(
