@@ -37,12 +37,20 @@ export function startCompaction(state: ActiveConversation, command: StartCompact
 
 export function requestSummary(state: ActiveConversation, command: RequestSummary): Decision {
   const { nodeId, carrier, instruction, parent, continues } = command;
-  const refused = notThere(state, parent);
+  const refused = notThere(state, parent) ?? notOfAPath(state, parent);
   if (refused) return refused;
   if (continues !== undefined && !covers(state, continues, parent))
     return refuse({ code: 'unknown_parent', parent: continues });
   const place = { nodeId, kind: 'summary', parent, carrier } as const;
   return request(state, { ...place, ...(continues !== undefined && { continues }) }, instruction);
+}
+
+/** Turns and compactions make paths; what stands beside one is not summarised. */
+function notOfAPath(state: ActiveConversation, parent: NodeId): Refused | undefined {
+  const kind = state.nodes.get(parent)?.kind;
+  return kind === undefined || kind === 'turn' || kind === 'compaction'
+    ? undefined
+    : refuse({ code: 'unknown_parent', parent });
 }
 
 /** A summary that is there, of a part of the way to this node. */

@@ -52,6 +52,14 @@ describe('a compaction', () => {
     });
   });
 
+  it('has its parts summarised on a path, and not beside one', () => {
+    const { state } = play(asked(), [transform('p1'), work.answers('p1')]);
+    const summary = (parent: string) =>
+      ({ type: 'RequestSummary', nodeId: 's1', carrier: 'w', instruction: 'i', parent }) as const;
+    expect(refusalOf(state, summary('p1'))).toEqual({ code: 'unknown_parent', parent: 'p1' });
+    expect(decide(state, summary('t1-1'))).toMatchObject({ ok: true });
+  });
+
   it('K10: that fails changes nothing', () => {
     const { state, appends } = play(asked(), [compact('k1'), work.fails('k1', 'unusable_answer')]);
     expect(appends[1]).toMatchObject([{ type: 'CallFailed', data: { reason: 'unusable_answer' } }]);
