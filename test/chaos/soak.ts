@@ -1,7 +1,7 @@
 /**
- * `npm run test:soak`: turns of all kinds, kills at random instants, rounds of faults and flipped bits on both stores, and the protocol's
- * checker in full. Each part is left out by its 0:
- *   --projector-kills 200 --turns 10000 --conversations 100 --kills 200 --faults 1000 --flips 1000 --protocol 1 --seed N
+ * `npm run test:soak`: turns of all kinds, kills at random instants, rounds of faults and flipped bits on both stores, random
+ * histories, and the protocol's checker in full. Each part is left out by its 0:
+ *   --projector-kills 200 --turns 10000 --conversations 100 --kills 200 --faults 1000 --flips 1000 --histories 20000 --protocol 1 --seed N
  * What went wrong is run again by the seed that the first line names.
  */
 import { parseArgs } from 'node:util';
@@ -11,6 +11,7 @@ import { runCrashes } from './crashes';
 import { runFaultRounds } from './fault-rounds';
 import type { StoreKind } from './fault-site';
 import { runFlips } from './flips';
+import { runHistories } from './histories';
 import { killProjector } from './killed-projector';
 import { randomSeed } from './luck';
 import { startPostgres } from './postgres';
@@ -25,6 +26,7 @@ const given = parseArgs({
     faults: { type: 'string', default: '1000' },
     'projector-kills': { type: 'string', default: '200' },
     flips: { type: 'string', default: '1000' },
+    histories: { type: 'string', default: '20000' },
     protocol: { type: 'string', default: '1' },
     seed: { type: 'string', default: String(randomSeed()) },
   },
@@ -96,6 +98,13 @@ async function flipsPart(store: StoreKind, places: number, seed: number): Promis
   return { summary: `${places} flipped bits in ${store}`, faults };
 }
 
+async function historiesPart(histories: number, seed: number): Promise<Part> {
+  const bar = new Progress('random histories', histories);
+  const faults = await runHistories({ histories, seed, onProgress: (told) => bar.at(told) });
+  bar.end();
+  return { summary: `${histories} random histories, by the rules alone and through the whole write side`, faults };
+}
+
 async function protocolPart(): Promise<Part> {
   const { ok, lines } = await runAll({ onLine: (line) => process.stdout.write(`  ${line}\n`) });
   const faults = ok ? [] : lines.filter((line) => /VIOLATED|NOT CAUGHT/.test(line));
@@ -109,7 +118,7 @@ async function main(): Promise<boolean> {
     whole('kills'),
     whole('faults'),
   ];
-  const [flips, protocol, seed] = [whole('flips'), whole('protocol'), whole('seed')];
+  const [flips, histories, protocol, seed] = [whole('flips'), whole('histories'), whole('protocol'), whole('seed')];
   process.stdout.write(`seed ${seed}\n`);
   const parts: Part[] = [];
   if (turns) parts.push(await turnsPart(turns, conversations, seed));
@@ -120,6 +129,7 @@ async function main(): Promise<boolean> {
   if (rounds) parts.push(await faultsPart('eventstoredb', rounds - onPostgres, seed));
   if (onPostgres) parts.push(await faultsPart('postgres', onPostgres, seed + rounds - onPostgres));
   for (const store of ['eventstoredb', 'postgres'] as const) if (flips) parts.push(await flipsPart(store, flips, seed));
+  if (histories) parts.push(await historiesPart(histories, seed));
   if (protocol) parts.push(await protocolPart());
   const faults = parts.flatMap((part) => part.faults);
   for (const fault of faults) process.stdout.write(`does not hold: ${fault}\n`);

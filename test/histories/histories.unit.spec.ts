@@ -1,6 +1,7 @@
 import type { ActiveConversation, ConversationCommand } from '@palimpsest/conversation';
 import fc from 'fast-check';
 import { commandOf, history, type Move } from '../protocol/moves';
+import { historyRuns } from '../support/history-runs';
 import { requested, unpairedIn } from '../support/client-requests';
 import { marksIn, responseOf, resultText } from './texts';
 import { type Process, ProcessEnds, VERSIONS, World } from './world';
@@ -203,9 +204,6 @@ const unfinished = ({ running, queue }: ActiveConversation): readonly string[] =
   ...(running ? [running.turnId] : []),
 ];
 
-const RUNS = Number(process.env['PALIMPSEST_HISTORIES'] ?? 200);
-const seed = process.env['PALIMPSEST_SEED'];
-
 describe('random histories, told by two processes that die', () => {
   it('P02, O03: every request holds its own path, whole and paired and nothing else, grows from the one before, and replays to the same bytes for ever', async () => {
     await fc.assert(
@@ -214,7 +212,7 @@ describe('random histories, told by two processes that die', () => {
         await told.tell(moves);
         await told.end();
       }),
-      { numRuns: RUNS, endOnFailure: true, ...(seed === undefined ? {} : { seed: Number(seed) }) },
+      historyRuns,
     );
   }, 600_000);
 });

@@ -14,6 +14,7 @@ import {
 import fc from 'fast-check';
 import { agree } from './agree';
 import { demand, EMPTY, judge, type Verdict } from './judge';
+import { historyRuns } from '../support/history-runs';
 import { bounds, commandOf, history, usage } from './moves';
 import { translate } from './vocabulary';
 
@@ -172,9 +173,9 @@ describe('random histories', () => {
         drain(both);
         theEnd(both);
       }),
-      { numRuns: 200 },
+      historyRuns,
     );
-  });
+  }, 600_000);
 
   it('fold to the same state from a snapshot at any place', () => {
     fc.assert(
