@@ -10,7 +10,7 @@ import {
   MemorySnapshotStore,
 } from '@palimpsest/event-store';
 import { AnthropicProvider, itemsOfResponse, type ModelProvider, OpenAiProvider } from '@palimpsest/providers';
-import { ConversationLog, type ConversationTree } from '@palimpsest/read-models';
+import { ConversationLog, type ConversationTree, DialogueStates, type Tables } from '@palimpsest/read-models';
 import {
   Assembly,
   Assistants,
@@ -18,9 +18,11 @@ import {
   ConversationWriter,
   type Handled,
   Paths,
+  TurnState,
 } from '@palimpsest/turns';
 import { randomBytes } from 'node:crypto';
 import { AssistantWriter } from '../../libs/application/src/assistants/assistant-writer';
+import { statementsOf } from '../../libs/application/src/state/statements-of';
 import { createCodec } from '../../libs/application/src/system/codec';
 import { Mirror } from './mirror';
 
@@ -51,6 +53,8 @@ const unread: Pick<ConversationTree, 'path' | 'conversation' | 'requests'> = {
   requests: async () => new Map(),
 };
 
+const unreadTables = { query: async () => ({ rows: [] }) } as unknown as Tables;
+
 /** One log and all that was sent over it. */
 export class World {
   readonly mirror = new Mirror();
@@ -59,7 +63,7 @@ export class World {
   /** Calls or results that a request had to leave out. */
   unpaired = 0;
   private readonly store: EventStore = new InMemoryEventStore();
-  private readonly keys = new KeyRing({ store: new MemoryKeyStore(), installation: [randomBytes(32)] });
+  readonly keys = new KeyRing({ store: new MemoryKeyStore(), installation: [randomBytes(32)] });
   private readonly codec: EventCodec = createCodec(this.store, this.keys);
   private readonly snapshots = new MemorySnapshotStore();
   private readonly read = new Map<string, bigint>();
@@ -142,8 +146,11 @@ export class Process {
     const assistants = new Assistants(store, codec);
     const identities = new ConversationIdentities(store, codec);
     const log = new ConversationLog(store, codec);
-    this.paths = new Paths(log, unread, itemsOfResponse, (id) => identities.sourcesOf(id), 100_000_000);
+    const sourcesOf = (id: string) => identities.sourcesOf(id);
+    this.paths = new Paths(log, unread, itemsOfResponse, sourcesOf, 100_000_000);
+    const states = new DialogueStates(unreadTables, log, sourcesOf);
     const assembly = new Assembly({
+      turnState: new TurnState(states, statementsOf(world.keys, sourcesOf)),
       ...{ paths: this.paths, maxRequestBytes: 50_000_000 },
       providerOf: (name) => this.provider(name),
       countersOf: async () => estimatingCounter,

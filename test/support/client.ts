@@ -12,6 +12,9 @@ import type {
   PlaybookVersionView,
   PlaybookView,
   ReplayView,
+  StateHistoryView,
+  StatementView,
+  StateView,
   TranscriptView,
   TransformView,
   TreeView,
@@ -165,6 +168,19 @@ export class Client {
 
   async switchTo(conversationId: string, nodeId: string, key?: string): Promise<Json<HeadView>> {
     return this.answer('PUT', `/v1/conversations/${conversationId}/head`, { body: { nodeId }, key });
+  }
+
+  /** Says something of the state on the user's behalf. */
+  async say(conversationId: string, body: object, key?: string): Promise<Json<StatementView>> {
+    return this.answer('POST', `/v1/conversations/${conversationId}/state`, { body, key });
+  }
+
+  async state(conversationId: string, query = ''): Promise<Json<StateView>> {
+    return this.get(`/v1/conversations/${conversationId}/state${query}`);
+  }
+
+  async history(conversationId: string, field: string, query = ''): Promise<Json<StateHistoryView>> {
+    return this.get(`/v1/conversations/${conversationId}/state/history?field=${encodeURIComponent(field)}${query}`);
   }
 
   async compact(conversationId: string, key?: string): Promise<Json<CompactionView>> {

@@ -11,6 +11,7 @@ import { NodesController } from './nodes/nodes.controller';
 import { OwnQueriesController } from './projections/own-queries.controller';
 import { ProjectionsController } from './projections/projections.controller';
 import { PlaybooksController } from './playbooks/playbooks.controller';
+import { StateController } from './state/state.controller';
 import { ApprovalsController } from './turns/approvals.controller';
 import { TurnAnswers } from './turns/turn-answers';
 import { TurnsController } from './turns/turns.controller';
@@ -30,6 +31,7 @@ export class EdgeModule {
         ConversationsController,
         TurnsController,
         ApprovalsController,
+        StateController,
         NodesController,
         ProjectionsController,
         OwnQueriesController,

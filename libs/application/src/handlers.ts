@@ -20,6 +20,8 @@ import {
   RetryParkedHandler,
 } from './projections/projection.handlers';
 import { QueryProjectionHandler } from './projections/query-projection';
+import { StateFieldHandler } from './state/state-field.handler';
+import { GetStateHandler, GetStateHistoryHandler } from './state/state-queries.handlers';
 import { FollowRunningTextHandler } from './turns/follow-running-text.handler';
 import { AwaitTurnHandler, FollowTurnHandler, GetTurnHandler } from './turns/turn-queries.handlers';
 import {
@@ -47,6 +49,9 @@ export const handlers = [
   ClearConversationHandler,
   CompactConversationHandler,
   DeleteConversationHandler,
+  StateFieldHandler,
+  GetStateHandler,
+  GetStateHistoryHandler,
   AskQuestionHandler,
   EditQuestionHandler,
   RegenerateAnswerHandler,

@@ -19,6 +19,7 @@ export * from './projections/projection.views';
 export * from './playbooks/playbook.commands';
 export * from './playbooks/playbook.queries';
 export * from './refusal';
+export * from './state/state.messages';
 export * from './turns/follow-running-text.query';
 export * from './turns/turn.commands';
 export * from './turns/turn.queries';

@@ -1,4 +1,5 @@
 import type { PrefixBreak, Usage } from '@palimpsest/conversation';
+import type { FieldView, HistoryEntry } from '@palimpsest/dialogue-state';
 import type { Difference } from '@palimpsest/playbook';
 
 /** The shapes of DESIGN section 8. Revisions and positions are bigint here and decimal strings in JSON. */
@@ -309,4 +310,31 @@ export interface ReplayView {
     readonly nodeId: string | null;
     readonly eventId: string | null;
   }[];
+}
+
+/** What a client said of the state, as it is kept. */
+export interface StatementView extends Written {
+  readonly conversationId: string;
+  readonly field: string;
+  /** What it is anchored to; null: the root. */
+  readonly nodeId: string | null;
+  readonly value?: string | number | boolean;
+  readonly currency?: string;
+  readonly key?: string;
+  readonly retracted?: true;
+}
+
+/** The state at a node. */
+export interface StateView {
+  readonly nodeId: string | null;
+  readonly fields: readonly FieldView[];
+}
+
+/** How a field of the state came about. */
+export interface StateHistoryView {
+  readonly nodeId: string | null;
+  readonly field: string;
+  readonly kind: FieldView['kind'];
+  /** In the order in which they began; one without `to` lasts. */
+  readonly periods: readonly HistoryEntry[];
 }

@@ -18,6 +18,12 @@ export interface SourcedText {
   readonly source: Source;
 }
 
+/** The state block as `CallRequested` seals it: stretches of text, and the node that each came from; null for what came from none. */
+export type StateBlock = readonly { readonly text: string; readonly nodeId: string | null }[];
+
+/** A stretch of a state block, as a request refers to it. */
+export type StatePiece = SourcedText & { readonly nodeId: string | null };
+
 export interface ToolResultItem {
   readonly toolCallId: string;
   /** The whole text, or where it is folded what stands in for it. */
@@ -43,6 +49,8 @@ export interface PathNode {
   /** Sent: results of the parent's calls in the order of the calls, then, in the first node of a turn, its question; outside a turn the instruction. */
   readonly results: readonly ToolResultItem[];
   readonly question: SourcedText | null;
+  /** The state block that rides on the question; only of the turn whose request it is. */
+  readonly state?: readonly StatePiece[];
   /** Received; null unless the call succeeded. */
   readonly received: ReceivedMessage | null;
   /** Of a node whose summary stands for all before it: what later nodes see, instead of what it sent and received. */

@@ -7,7 +7,16 @@ import type {
   ToolCallId,
   TurnId,
 } from '@palimpsest/conversation';
-import type { EventPlace, PathNode, ReceivedItem, ReceivedMessage, SourcedText, ToolResultItem } from './items';
+import type {
+  EventPlace,
+  PathNode,
+  ReceivedItem,
+  ReceivedMessage,
+  SourcedText,
+  StateBlock,
+  StatePiece,
+  ToolResultItem,
+} from './items';
 import type { StoredRequest } from './manifest';
 
 /** An event of a conversation with its content opened. */
@@ -37,6 +46,8 @@ export interface NodeRecord {
   readonly first: boolean;
   /** Of a call outside a turn: what it sends instead. */
   readonly instruction: SourcedText | null;
+  /** Of a turn's first node: the state as the turn was told of it. */
+  readonly state?: readonly StatePiece[];
   readonly calls: readonly ToolCallId[];
   readonly received: ReceivedMessage | null;
   readonly request: StoredRequest;
@@ -53,6 +64,16 @@ export function nodeAsRequested(
   if (data.kind === 'turn') return { ...node, turnId: data.turnId, first: data.round === 1, instruction: null };
   const text = instruction === undefined ? null : { text: instruction, source: { ...place, pointer: '/instruction' } };
   return { ...node, turnId: null, first: false, instruction: text };
+}
+
+/** The pieces of a state block that stands, or will, in the event at `place`. */
+export const stateAt = (block: StateBlock, place: EventPlace): readonly StatePiece[] =>
+  block.map(({ text, nodeId }, at) => ({ text, nodeId, source: { ...place, pointer: `/state/${at}/text` } }));
+
+/** The instant of a question, and the zone in which its relative dates are read. */
+export interface QuestionMoment {
+  readonly at: string;
+  readonly zone: string;
 }
 
 /** A result that is folded from this node's request on. */
@@ -78,6 +99,7 @@ interface RenderedNode {
 export class PathFold {
   private readonly nodes = new Map<NodeId, NodeRecord>();
   private readonly questions = new Map<TurnId, SourcedText>();
+  private readonly moments = new Map<TurnId, QuestionMoment>();
   private readonly results = new Map<ToolCallId, ToolResultItem>();
   private readonly folds = new Map<NodeId, FoldedResult[]>();
   private readonly rendered: WeakMap<NodeRecord, RenderedNode>;
@@ -112,11 +134,15 @@ export class PathFold {
           text: event.content.question,
           source: { ...place, pointer: '/question' },
         });
+        if (event.type === 'TurnStarted')
+          this.moments.set(event.data.turnId, { at: event.data.at, zone: event.data.zone });
         return;
       case 'CallRequested': {
-        const request = event.content as StoredRequest & Partial<Instruction>;
+        const request = event.content as StoredRequest & Partial<Instruction> & { readonly state?: StateBlock };
         this.characters += JSON.stringify(request).length;
-        const made = { ...nodeAsRequested(event.data, request.instruction, place), request, ...(stream && { stream }) };
+        const asked = nodeAsRequested(event.data, request.instruction, place);
+        const state = request.state && { state: stateAt(request.state, place) };
+        const made = { ...asked, ...state, request, ...(stream && { stream }) };
         const { provider, model, tokens } = event.data;
         this.nodes.set(made.nodeId, {
           ...{ ...made, provider, model, counted: tokens?.counted ?? null, reported: null },
@@ -172,6 +198,11 @@ export class PathFold {
     return this.questions.get(turnId) ?? this.beneath?.questionOf(turnId);
   }
 
+  /** When a turn's question was asked. */
+  momentOf(turnId: TurnId): QuestionMoment | undefined {
+    return this.moments.get(turnId) ?? this.beneath?.momentOf(turnId);
+  }
+
   resultOf(toolCallId: ToolCallId): ToolResultItem | undefined {
     return this.results.get(toolCallId) ?? this.beneath?.resultOf(toolCallId);
   }
@@ -214,11 +245,12 @@ export class PathFold {
   }
 
   /**
-   * A path as a renderer reads it, folded results as their stand-ins. The object of a node stays the same as long as nothing about it changed.
+   * A path as a renderer reads it, folded results as their stand-ins, and on the question of `turn` the state block; other turns' questions come
+   * without theirs. The object of a node stays the same as long as nothing about it changed.
    */
-  render(path: readonly NodeRecord[]): readonly PathNode[] {
+  render(path: readonly NodeRecord[], turn: TurnId | null): readonly PathNode[] {
     const folds = this.foldsOn(path);
-    return path.map((node, at) => this.asPathNode(node, path[at - 1], folds));
+    return path.map((node, at) => this.asPathNode(node, path[at - 1], folds, turn));
   }
 
   private foldsAt(nodeId: NodeId): readonly FoldedResult[] {
@@ -235,15 +267,21 @@ export class PathFold {
     return { question, results: this.resultsOf(before).map((item) => asFolded(item, folds.get(item.toolCallId))) };
   }
 
-  private asPathNode(node: NodeRecord, before: NodeRecord | undefined, folds: FoldsOnPath): PathNode {
+  private asPathNode(
+    node: NodeRecord,
+    before: NodeRecord | undefined,
+    folds: FoldsOnPath,
+    turn: TurnId | null,
+  ): PathNode {
+    const state = node.state && turn !== null && node.turnId === turn ? { state: node.state } : undefined;
     const folded = folds.size === 0 ? '' : (before?.calls ?? []).filter((id) => folds.has(id)).join(' ');
     const known = this.rendered.get(node);
-    if (known?.folded === folded) return known.node;
+    if (known?.folded === folded && known.node.state === state?.state) return known.node;
     const { nodeId, provider, status, received } = node;
     const summary = summaryOf(node);
     const made: PathNode = summary
       ? { nodeId, provider, status, results: [], question: null, received: null, summary }
-      : { nodeId, provider, status, received, ...this.sentBy(node, before, folds) };
+      : { nodeId, provider, status, received, ...this.sentBy(node, before, folds), ...state };
     this.rendered.set(node, { folded, node: made });
     return made;
   }

@@ -1,6 +1,7 @@
 export type { Day, Moment } from './calendar';
 export { DEFAULT_SCHEMA } from './default-schema';
 export { stateLimits } from './limits';
+export { identityOf } from './identity';
 export { parseSchema, type ParsedSchema, type SchemaProblem } from './parse-schema';
 export { attest, quoteStands } from './quote';
 export { history, type HistoryEntry, inOrder, reconcile, step } from './reconcile';

@@ -118,7 +118,7 @@ const isExact = (raw: number): boolean =>
   Number.isFinite(raw) && Math.abs(raw) <= Number.MAX_SAFE_INTEGER && toDecimal(raw) !== null;
 
 /** Also of a value that an older schema stored under another type: it is then compared as text. */
-function comparable({ type }: FieldDefinition, { value }: StateValue): string {
+export function comparable({ type }: FieldDefinition, { value }: StateValue): string {
   const decimal = (type === 'number' || type === 'money') && typeof value !== 'boolean' ? toDecimal(value) : null;
   return decimal ?? fold(String(value));
 }

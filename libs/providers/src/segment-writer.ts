@@ -1,4 +1,4 @@
-import type { Escape, EventPlace, Piece, PieceKind, Segment, SourcedText } from '@palimpsest/context';
+import type { Escape, EventPlace, Piece, PieceKind, Segment, SourcedText, StatePiece } from '@palimpsest/context';
 import { isRecord } from './json';
 import { SUMMARY_OPENING } from './render-common';
 
@@ -29,6 +29,13 @@ export class SegmentWriter {
   /** A text inside the quotes of a JSON string. */
   quoted(text: SourcedText, kind: PieceKind = 'turn'): this {
     return this.sourced(text, kind, 'json');
+  }
+
+  /** A state block inside the quotes of a JSON string: each stretch as of the node that it came from. */
+  state(pieces: readonly StatePiece[]): this {
+    for (const { text, source, nodeId } of pieces)
+      this.pieces.push({ kind: 'state', text, nodeId: nodeId ?? this.nodeId, source, escape: 'json' });
+    return this;
   }
 
   /** A text that is JSON itself. */

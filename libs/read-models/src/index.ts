@@ -4,6 +4,8 @@ export * from './batches';
 export * from './conversation-log';
 export * from './conversation-tree/projection';
 export * from './conversation-tree/queries';
+export { dialogueStates } from './dialogue-state/projection';
+export { DialogueStates, type StatePlace } from './dialogue-state/queries';
 export * from './faults';
 export * from './generation-writer';
 export * from './generations';

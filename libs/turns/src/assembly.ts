@@ -9,6 +9,8 @@ import {
   planManifest,
   prefixOf,
   type RenderedRequest,
+  type StateBlock,
+  stateAt,
   storeSegment,
   type StoredRequest,
   wireBytes,
@@ -31,6 +33,7 @@ import { foldToFit } from './folding';
 import type { Paths } from './paths';
 import { beginning, correctionOn, requestBefore } from './request-before';
 import { RequestTooLarge } from './request-too-large';
+import type { TurnState } from './turn-state';
 
 /** The bytes of a request, kept from its assembly to its call. */
 export interface RequestBody {
@@ -61,6 +64,7 @@ export interface AssemblyOptions {
   readonly providerOf: (name: string) => ModelProvider;
   /** How the tokens of a model are counted. */
   readonly countersOf: (model: ModelChoice) => Promise<MakeCounter>;
+  readonly turnState: TurnState;
   readonly maxRequestBytes: number;
   readonly onUnpaired: (nodeId: string, count: number) => void;
 }
@@ -84,8 +88,8 @@ export class Assembly {
         events.push(draft);
         continue;
       }
-      const { event, folds, ...request } = await this.request(draft, events, context);
-      events.push(...folds, event);
+      const { event, folds, statements, ...request } = await this.request(draft, events, context);
+      events.push(...folds, event, ...statements);
       requests.set(draft.data.nodeId, request);
     }
     return { events, requests };
@@ -104,7 +108,7 @@ export class Assembly {
     const rendered = providerOf(model.provider).render({
       ...assistant,
       assistant: { ...assistant.definition, model },
-      path: fold.render(path),
+      path: fold.render(path, null),
     });
     return measurePath(rendered, path, (await countersOf(model))(correctionOn(path, model)));
   }
@@ -128,8 +132,10 @@ export class Assembly {
     const path = pathTo(fold, from);
     const shown = since(fold, path, continues);
     const at = revision + 1n + BigInt(before.length);
+    const told = await this.stateOf(place, fold, context);
     const nodeAt = (requestedAt: bigint): NodeRecord => ({
       ...nodeAsRequested(place, draft.content?.instruction, { revision: Number(requestedAt) }),
+      ...(told && { state: stateAt(told.block, { revision: Number(requestedAt) }) }),
       ...{
         provider: model.provider,
         model: model.name,
@@ -158,8 +164,9 @@ export class Assembly {
       requestBefore(path.at(-1), placed),
       path.length > 0 ? { folds: folds.length > 0 } : beginning(place, state),
     );
-    const content: StoredRequest & Partial<Instruction> = {
+    const content: StoredRequest & Partial<Instruction> & { readonly state?: StateBlock } = {
       ...draft.content,
+      ...(told && { state: told.block }),
       manifest: plan.manifest,
       segments: plan.fresh.map((segment) => storeSegment(nodeId, segment)),
       sha256: body.sha256,
@@ -177,7 +184,23 @@ export class Assembly {
       tokens: { counted: counterBy().request(rendered), estimated: counter.request(rendered) },
       prefix,
     };
-    return { event: { ...draft, data, content }, folds, body, placed: plan.placed };
+    const statements = told?.statements ?? [];
+    return { event: { ...draft, data, content }, folds, statements, body, placed: plan.placed };
+  }
+
+  /** What a turn is told of the state, by its first request; the later ones send the same again. */
+  private async stateOf(
+    place: RequestedNode,
+    fold: PathFold,
+    { conversationId, revision, assistant }: AssemblyContext,
+  ) {
+    if (place.kind !== 'turn' || place.round > 1 || !assistant.definition.state) return undefined;
+    const { nodeId, parent, turnId } = place;
+    const [question, moment] = [fold.questionOf(turnId)?.text, fold.momentOf(turnId)];
+    if (question === undefined || !moment)
+      throw new Error(`Turn ${turnId} makes a request, and its start was not read.`);
+    const turn = { conversationId, revision, nodeId, parent, turnId, question, moment };
+    return this.options.turnState.begin({ ...turn, assistant: assistant.definition });
   }
 
   private bodyOf({ head, messages, tail, path, headers }: RenderedRequest, provider: string): RequestBody {

@@ -41,14 +41,15 @@ export function foldToFit({ fold, path, nodeAt, counter, cap, at, render }: ToFi
   readonly rendered: RenderedRequest;
   readonly folds: readonly FoldEvent[];
 } {
-  const whole = render(fold.render([...path, nodeAt(at)]));
+  const rendering = (node: NodeRecord) => render(fold.render([...path, node], node.turnId));
+  const whole = rendering(nodeAt(at));
   const excess = counter.request(whole) - cap;
   if (excess <= 0) return { rendered: whole, folds: [] };
   const candidates = candidatesOn(fold, path, nodeAt(at), counter);
   const planned = new Set(planFolds(excess, candidates));
   const folds = candidates.filter(({ toolCallId }) => planned.has(toolCallId)).map(({ event }) => event);
   folds.forEach((event, index) => fold.put({ ...event, revision: at + BigInt(index) }));
-  const rendered = folds.length ? render(fold.render([...path, nodeAt(at + BigInt(folds.length))])) : whole;
+  const rendered = folds.length ? rendering(nodeAt(at + BigInt(folds.length))) : whole;
   const tokens = counter.request(rendered);
   if (tokens > cap) throw new ContextTooLarge(tokens, cap);
   return { rendered, folds };

@@ -42,6 +42,10 @@ export const IsSchemaOrDefault = (): PropertyDecorator =>
     (value) => value === 'default' || (typeof value === 'object' && value !== null && !Array.isArray(value)),
   );
 
+/** What it means is judged by the type of the field that it is for. */
+export const IsScalar = (): PropertyDecorator =>
+  rule('isScalar', 'must be a text, a number or a boolean', (value) => /^(string|number|boolean)$/.test(typeof value));
+
 /** A reference to something of ours. One that is not of an id's form is an id that does not exist, so any short text will do. */
 export const IsReference = (): PropertyDecorator =>
   rule('isReference', 'must be an id', (value) => typeof value === 'string' && value.length <= 500);

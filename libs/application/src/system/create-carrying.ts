@@ -8,7 +8,7 @@ import {
 } from '@palimpsest/event-store';
 import { type Limits, type Logger, type Pool, randomIds, systemClock } from '@palimpsest/platform';
 import { itemsOfResponse, type ModelProvider, type ModelRegistry, tokenCounters } from '@palimpsest/providers';
-import type { ConversationLog, ConversationTree } from '@palimpsest/read-models';
+import type { ConversationLog, ConversationTree, DialogueStates } from '@palimpsest/read-models';
 import { type ToolRegistry, validateArguments } from '@palimpsest/tools';
 import {
   Assembly,
@@ -22,10 +22,12 @@ import {
   ModelCalls,
   Paths,
   type RequestBody,
+  type Statements,
   Sweep,
   ToolRuns,
   TurnEngine,
   TurnFeed,
+  TurnState,
   UnfinishedConversations,
   WireCalls,
   WorkCalls,
@@ -45,6 +47,8 @@ export interface CarryingParts {
   readonly assistants: Assistants;
   readonly identities: ConversationIdentities;
   readonly replayer: Replayer;
+  readonly states: DialogueStates;
+  readonly statements: Statements;
   readonly providers: ReadonlyMap<string, ModelProvider>;
   readonly models: ModelRegistry;
   readonly tools: ToolRegistry;
@@ -112,11 +116,12 @@ export function createCarrying(parts: CarryingParts): Carrying {
 }
 
 function createWriter(
-  { pool, store, codec, assistants, providers, models, limits, log, metrics }: CarryingParts,
+  { pool, store, codec, assistants, providers, models, limits, log, metrics, states, statements }: CarryingParts,
   paths: Paths,
   identify: (conversationId: string) => ReturnType<ConversationIdentities['find']>,
 ): ConversationWriter {
   const assembly = new Assembly({
+    turnState: new TurnState(states, statements),
     ...{ paths, providerOf: providerIn(providers), maxRequestBytes: limits.maxRequestBytes },
     countersOf: ({ provider, name }) => tokenCounters(models.find(provider, name).tokenizer),
     onUnpaired: (nodeId, count) => {

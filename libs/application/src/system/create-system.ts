@@ -3,7 +3,7 @@ import { Replayer } from '@palimpsest/audit';
 import { type EventStore, type InstallationKeys, KeyRing, PostgresKeyStore } from '@palimpsest/event-store';
 import { type Limits, type Logger, type Pool, randomIds, systemClock } from '@palimpsest/platform';
 import type { ModelProvider, ModelRegistry } from '@palimpsest/providers';
-import { Approvals, ConversationLog, ConversationTree } from '@palimpsest/read-models';
+import { Approvals, ConversationLog, ConversationTree, DialogueStates } from '@palimpsest/read-models';
 import type { ToolRegistry } from '@palimpsest/tools';
 import { Assistants, ConversationIdentities, RemoteTexts } from '@palimpsest/turns';
 import { AssistantWriter } from '../assistants/assistant-writer';
@@ -12,6 +12,7 @@ import type { Metrics } from '../metrics';
 import { openOwnProjections } from '../projections/own-projections';
 import { ProjectionOperations } from '../projections/projection-operations';
 import { PlaybookWriter } from '../playbooks/playbook-writer';
+import { statementsOf } from '../state/statements-of';
 import { TurnReader } from '../turns/turn-reader';
 import { createCodec } from './codec';
 import { createCarrying } from './create-carrying';
@@ -69,8 +70,11 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   const assistants = new Assistants(store, codec);
   const identities = new ConversationIdentities(store, codec);
   const replayer = new Replayer(conversations, tree);
+  const sourcesOf = (conversationId: string) => identities.sourcesOf(conversationId);
+  const states = new DialogueStates(tables.states, conversations, sourcesOf);
+  const statements = statementsOf(keys, sourcesOf);
   const carrying = createCarrying({
-    ...{ pool, store, codec, keys, conversations, tree, assistants, identities, replayer },
+    ...{ pool, store, codec, keys, conversations, tree, assistants, identities, replayer, states, statements },
     ...{ providers, models: options.models, tools, limits, log, metrics },
   });
   const { writer, engine, work, compactor, feed, leases, follower, sweep } = carrying;
@@ -85,7 +89,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   const audit = new AuditWork({ pool, store, keys, log, tree: tables.tree }, options.anchors);
   const system: System = {
     ...{ store, codec, keys, tree, assistants, assistantWriter, playbooks, identities },
-    ...{ writer, engine, work, compactor, feed },
+    ...{ writer, engine, work, compactor, feed, states, statements },
     ...{ replayer, tools, limits, internalToken, log: conversations, projector: projectors.tree },
     inbox: { approvals: new Approvals(tables.approvals), projector: projectors.approvals },
     own,

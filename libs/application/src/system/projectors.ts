@@ -4,6 +4,7 @@ import {
   approvals,
   conversationTree,
   countParked,
+  dialogueStates,
   LiveTables,
   type Projection,
   ProjectionLocks,
@@ -15,7 +16,10 @@ import { lagBehind } from './lag';
 import { PROJECTOR_SESSION } from './projector-session';
 
 /** The read models there are. Named here and nowhere else, so that no process leaves one out. */
-export const projections = { tree: conversationTree, approvals } as const satisfies Record<string, Projection>;
+export const projections = { tree: conversationTree, approvals, states: dialogueStates } as const satisfies Record<
+  string,
+  Projection
+>;
 
 export type ReadModelTables = Readonly<Record<keyof typeof projections, LiveTables>>;
 
@@ -23,6 +27,7 @@ export type ReadModelTables = Readonly<Record<keyof typeof projections, LiveTabl
 export const readModelTables = (pool: Pool): ReadModelTables => ({
   tree: new LiveTables(pool, projections.tree),
   approvals: new LiveTables(pool, projections.approvals),
+  states: new LiveTables(pool, projections.states),
 });
 
 export interface ProjectorsOptions {
@@ -49,8 +54,9 @@ export class Projectors {
     this.locks = new ProjectionLocks(options.pool, `${PROJECTOR_SESSION}${hostname().slice(0, 30)}/${process.pid}`);
     this.tree = this.projectorOf(projections.tree, options.tables?.tree);
     this.approvals = this.projectorOf(projections.approvals, options.tables?.approvals);
+    const states = this.projectorOf(projections.states, options.tables?.states);
     const own = (options.own ?? []).map(({ projection, tables }) => this.projectorOf(projection, tables));
-    this.all = [this.tree, this.approvals, ...own];
+    this.all = [this.tree, this.approvals, states, ...own];
   }
 
   start(): void {

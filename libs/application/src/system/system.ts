@@ -3,13 +3,14 @@ import type { Replayer } from '@palimpsest/audit';
 import type { ModelChoice } from '@palimpsest/assistant';
 import type { Limits } from '@palimpsest/platform';
 import type { ModelRegistry } from '@palimpsest/providers';
-import type { Approvals, ConversationLog, ConversationTree, Projector } from '@palimpsest/read-models';
+import type { Approvals, ConversationLog, ConversationTree, DialogueStates, Projector } from '@palimpsest/read-models';
 import type { ToolRegistry } from '@palimpsest/tools';
 import type {
   Assistants,
   Compactor,
   ConversationIdentities,
   ConversationWriter,
+  Statements,
   TurnEngine,
   TurnFeed,
   WorkCalls,
@@ -41,6 +42,8 @@ export abstract class System {
   abstract readonly work: WorkCalls;
   abstract readonly compactor: Compactor;
   abstract readonly feed: TurnFeed;
+  abstract readonly states: DialogueStates;
+  abstract readonly statements: Statements;
   /** What one process of this installation shows another. */
   abstract readonly internalToken: string;
   abstract readonly turns: TurnReader;

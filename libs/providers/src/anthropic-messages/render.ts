@@ -69,7 +69,7 @@ const contributions = new Contributions((exchange: Exchange, first: boolean): Co
 });
 
 /** All results of a node in one message, its question after them. */
-function writeSent({ results, question }: Exchange, writer: SegmentWriter): Segment {
+function writeSent({ node, results, question }: Exchange, writer: SegmentWriter): Segment {
   writer.frame('{"role":"user","content":[');
   results.forEach(({ result, wireId }, index) => {
     writer.frame(`${index === 0 ? '' : ','}{"type":"tool_result","tool_use_id":${JSON.stringify(wireId)},"content":"`);
@@ -77,6 +77,7 @@ function writeSent({ results, question }: Exchange, writer: SegmentWriter): Segm
   });
   if (question !== null) {
     writer.frame(`${results.length === 0 ? '' : ','}{"type":"text","text":"`);
+    if (node.state) writer.state(node.state).frame('"},{"type":"text","text":"');
     // A block without a visible character is refused, and would be in every later request.
     if (isBlank(question.text)) writer.frame('(empty)');
     else writer.quoted(question);

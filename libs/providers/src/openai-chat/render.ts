@@ -68,7 +68,10 @@ const contributions = new Contributions((exchange: Exchange, first: boolean): Co
     segments.push(message().frame('{"role":"user","content":"').summary(summary).frame('"}').end());
   }
   if (question !== null) {
-    segments.push(message().frame('{"role":"user","content":"').quoted(question).frame('"}').end());
+    const writer = message()
+      .frame('{"role":"user","content":"')
+      .state(node.state ?? []);
+    segments.push(writer.quoted(question).frame('"}').end());
   }
   if (answer !== null && saysSomething(answer)) segments.push(writeAnswer(answer, message()));
   return { segments, dropped: 0 };

@@ -63,6 +63,9 @@ function openSearchIn(last: JsonRecord | undefined): string | null {
   return open === undefined ? null : stringOf(open['id']);
 }
 
+/** What it is told of the state is no part of the question. */
+const STATE_BLOCK = /^<state>\n[\s\S]*?\n<\/state>\s*/;
+
 function hearMessage(message: JsonRecord): readonly HeardMessage[] {
   const content = message['content'];
   if (message['role'] === 'tool') return [{ role: 'tool', text: textOf(content) }];
@@ -76,7 +79,7 @@ function hearMessage(message: JsonRecord): readonly HeardMessage[] {
   const text = textOf(content);
   return [
     ...results.map((result) => ({ role: 'tool' as const, text: textOf(result['content']) })),
-    ...(text === '' && results.length > 0 ? [] : [{ role: 'user' as const, text }]),
+    ...(text === '' && results.length > 0 ? [] : [{ role: 'user' as const, text: text.replace(STATE_BLOCK, '') }]),
   ];
 }
 

@@ -1,0 +1,117 @@
+import type { ConversationSource } from '@palimpsest/conversation';
+import {
+  type DialogueState,
+  history,
+  type HistoryEntry,
+  type LineageNode,
+  type StateSchema,
+} from '@palimpsest/dialogue-state';
+import type { ConversationLog } from '../conversation-log';
+import type { Tables } from '../projection';
+import { contentsAt, openedState, openedStatement, referencesOf } from './opened';
+import { NOTHING_SAID, referenceOf, type SaidStatement } from './reconciled';
+import { type StateRow, StateTables } from './rows';
+import { rootOf, StateFold } from './state-fold';
+
+/** A node of a conversation, as of a revision of its stream. Null: the root, since the last clear. */
+export interface StatePlace {
+  readonly conversationId: string;
+  readonly nodeId: string | null;
+  readonly revision: bigint;
+}
+
+/** A node on a lineage at which something is said. */
+interface Said {
+  readonly nodeId: string;
+  readonly statements: readonly SaidStatement[];
+}
+
+const upTo = ({ nodeId, statements }: Said, end: bigint): Said => ({
+  nodeId,
+  statements: statements.filter(({ revision }) => BigInt(revision) <= end),
+});
+
+/**
+ * The state of dialogues. A node's own is one row, whatever its lineage; what the read model has not reached is read from the end of the
+ * conversation's stream, so nobody waits for a projector. Rejects with `Sealed`, `KeyLost` or `SealBroken`.
+ */
+export class DialogueStates {
+  private readonly rows: StateTables;
+
+  constructor(
+    tables: Tables,
+    private readonly log: ConversationLog,
+    /** The conversations from which one grows, the nearest first. */
+    private readonly sourcesOf: (conversationId: string) => Promise<readonly ConversationSource[]>,
+  ) {
+    this.rows = new StateTables(tables);
+  }
+
+  async at(place: StatePlace): Promise<DialogueState> {
+    const { fold, holder } = await this.foldAt(place);
+    const { state = NOTHING_SAID } = (await fold.stateAt(place.conversationId, holder)) ?? {};
+    return openedState(state, await contentsAt(this.log, referencesOf(state)));
+  }
+
+  /** Every period of a field on the way to a node, in the order in which they began. */
+  async history(place: StatePlace, schema: StateSchema, field: string): Promise<readonly HistoryEntry[]> {
+    const said = (await this.saidOnWayTo(place)).map(({ nodeId, statements }) => ({
+      nodeId,
+      statements: statements.filter((statement) => statement.field === field),
+    }));
+    const contents = await contentsAt(
+      this.log,
+      said.flatMap(({ statements }) => statements.map(referenceOf)),
+    );
+    const lineage: readonly LineageNode[] = said.map(({ nodeId, statements }) => ({
+      nodeId,
+      statements: statements.map((statement) => openedStatement(statement, contents)),
+    }));
+    return history(lineage, schema, field);
+  }
+
+  /** The nodes at which something is said, root first, through the conversations from which this one grows. */
+  private async saidOnWayTo(place: StatePlace): Promise<readonly Said[]> {
+    const { fold, holder } = await this.foldAt(place);
+    const { conversationId } = place;
+    for (const row of await this.rows.chain(conversationId, holder)) fold.knowState(row);
+    const chain: StateRow[] = [];
+    for (let row = await fold.stateAt(conversationId, holder); row; row = await fold.stateAt(conversationId, row.below))
+      // prettier-ignore
+      chain.push(row);
+    const own = chain.reverse().map(({ node_id, statements }): Said => ({ nodeId: node_id, statements }));
+    // Where nothing was had from another conversation, or this one was cleared since, there is nothing of it to tell.
+    const source = chain[0]?.base ? (await this.sourcesOf(conversationId))[0] : undefined;
+    if (!source) return own;
+    const end = BigInt(source.revision);
+    const before = await this.saidOnWayTo({ ...source, revision: end });
+    return [...before.map((said) => upTo(said, end)), ...own];
+  }
+
+  private async foldAt({ conversationId, nodeId, revision }: StatePlace) {
+    const fold = new StateFold(this.rows);
+    const known = await this.rows.at(conversationId, nodeId);
+    if (known) {
+      fold.know(known.conversation);
+      if (known.node) fold.knowNode(known.node);
+      if (known.state) fold.knowState(known.state);
+    }
+    const through = known?.conversation.revision ?? -1n;
+    if (!known)
+      for (const source of [...(await this.sourcesOf(conversationId))].reverse()) await this.catchUp(fold, source);
+    if (through < revision) await this.put(fold, conversationId, through);
+    const { epoch } = await fold.conversation(conversationId);
+    return { fold, holder: (await fold.node(conversationId, nodeId ?? rootOf(epoch)))?.holder ?? null };
+  }
+
+  private async catchUp(fold: StateFold, { conversationId, revision }: ConversationSource): Promise<void> {
+    const [row] = await this.rows.conversations([conversationId]);
+    const through = row?.revision ?? -1n;
+    if (through < BigInt(revision)) await this.put(fold, conversationId, through);
+  }
+
+  private async put(fold: StateFold, conversationId: string, through: bigint): Promise<void> {
+    for (const { type, data, revision } of await this.log.after(conversationId, through))
+      await fold.put({ type, data, revision, conversationId });
+  }
+}
