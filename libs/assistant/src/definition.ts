@@ -23,6 +23,8 @@ export interface CompactionChoice {
   readonly model?: ModelChoice;
   /** What it is asked for; left out: the default of `libs/turns`. */
   readonly instruction?: string;
+  /** By itself, when a request passes this share of the model's input cap. Left out: on demand alone. */
+  readonly at?: number;
 }
 
 export interface ModelChoice {

@@ -38,6 +38,8 @@ export const limits = {
   callIdleTimeoutMs: [minute, 100, 60 * minute],
   /** How long a tool call waits for a person. */
   approvalTimeoutMs: [day, second, 30 * day],
+  /** How long a question waits for a compaction before it, where its assistant has one made by itself. */
+  compactionWaitMs: [30 * second, 0, 10 * minute],
   /** How often a process renews the leases of the turns that it carries. */
   leaseRenewMs: [3 * second, 20, minute],
   /** How long a lease lives without being renewed. */

@@ -9,6 +9,7 @@ import {
 import type { AssembledRequest } from './assembly';
 import { Carries, type CarryLimits, type Full } from './carries';
 import type { Carry, TurnWriter } from './carry';
+import type { CompactionPolicy } from './compaction/policy';
 import type { CommandContext, ConversationWriter, Handled, Stored, WriteOptions } from './conversation-writer';
 import type { EngineEvents } from './engine-events';
 import type { ConversationIdentity } from './identity';
@@ -39,6 +40,8 @@ export interface EngineOptions {
   readonly newId: () => string;
   /** The question of a queued turn, from the log. */
   readonly questionOf: (conversationId: string, turnId: string) => Promise<string | undefined>;
+  /** Before a client's question, and when a turn has ended and nothing waits. */
+  readonly compaction: Pick<CompactionPolicy, 'beforeTurn' | 'afterTurn'>;
 }
 
 export type Begun = Handled | { readonly ok: false; readonly refusal: { readonly code: 'too_many_turns' } & Full };
@@ -101,6 +104,7 @@ export class TurnEngine implements TurnWriter {
   async begin(conversation: ConversationIdentity, command: CarryingCommand, actor: string): Promise<Begun> {
     const { turnId, carrier } = command;
     const context = { actor, correlationId: turnId };
+    if (command.type === 'StartTurn') await this.options.compaction.beforeTurn(conversation, command);
     const begun = await this.carries.inPlace(conversation.tenantId, () =>
       this.carry(conversation, turnId, carrier, command, context),
     );
@@ -195,8 +199,15 @@ export class TurnEngine implements TurnWriter {
     if (carry && carrierOf(state.running) !== carry.carrier)
       this.carries.release(carry, state.running ? 'waiting' : 'completed');
     else if (carry && stored.more) this.goOnAfterFacts(carry, stored.more.cause);
-    if (!state.running && state.queue.length)
+    if (state.running) return;
+    if (state.queue.length)
       this.startQueued(conversation, state).catch((error: unknown) => this.options.events.broken(null, error));
+    else if (carry && !this.stopping) this.afterTurn(conversation, carry.turnId, state);
+  }
+
+  private afterTurn(conversation: ConversationIdentity, turnId: string, { turns }: ActiveConversation): void {
+    const version = turns.get(turnId)?.start?.assistantVersion;
+    if (version !== undefined) this.options.compaction.afterTurn(conversation, version);
   }
 
   /** The carry under which these events were appended: a new one where they name it. */

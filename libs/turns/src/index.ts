@@ -5,6 +5,7 @@ export * from './carries';
 export * from './carry';
 export * from './compaction/compactor';
 export * from './compaction/instruction';
+export * from './compaction/policy';
 export * from './compaction/runs';
 export * from './conversation-writer';
 export * from './engine';

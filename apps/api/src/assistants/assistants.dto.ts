@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { AssistantView } from '@palimpsest/application';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsIn, IsInt, IsObject, Max, Min, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsInt, IsNumber, IsObject, Max, Min, ValidateNested } from 'class-validator';
 import type { Json } from '../http/json';
 import { ApiDecimal, ApiId } from '../http/openapi';
 import {
@@ -68,6 +68,16 @@ export class CompactionFields {
   @Optional()
   @IsText()
   readonly instruction?: string;
+
+  @ApiPropertyOptional({
+    ...{ type: 'number', minimum: 0.05, maximum: 1 },
+    description: 'By itself, when a request passes this share of the model’s input cap; left out, on demand alone',
+  })
+  @Optional()
+  @IsNumber()
+  @Min(0.05)
+  @Max(1)
+  readonly at?: number;
 }
 
 export class ToolFields {

@@ -26,6 +26,8 @@ export interface AssistantSpecification {
     readonly model?: ModelSpecification;
     /** What it is asked for, instead of our own words. */
     readonly instruction?: string;
+    /** By itself, when a request passes this share of the model's input cap. */
+    readonly at?: number;
   };
   /** What is kept of the state of its dialogues: a schema as it was given, or ours. Left out: nothing. */
   readonly state?: unknown;

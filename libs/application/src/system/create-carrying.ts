@@ -14,6 +14,7 @@ import {
   Assembly,
   type Assistants,
   BytesInFlight,
+  CompactionPolicy,
   Compactor,
   type ConversationIdentities,
   ConversationWriter,
@@ -84,16 +85,28 @@ export function createCarrying(parts: CarryingParts): Carrying {
   const writer = createWriter(parts, paths, identify);
   const { maxRoundsPerTurn: maxRounds, approvalTimeoutMs: approvalMs } = limits;
   const wire = createWireCalls(parts, events);
-  const engine = new TurnEngine({
+  const engine: TurnEngine = new TurnEngine({
     ...{ ...clock, writer, leases, paths, feed, events },
     calls: createModelCalls(parts, feed, wire, events),
     tools: new ToolRuns({ ...parts, registry: parts.tools, paths, ...pick(limits, 'maxToolResultBytes', 'leaseMs') }),
     limits: { ...pick(limits, 'maxRunningTurns', 'maxRunningTurnsPerTenant'), maxRounds, approvalMs },
     questionOf: questionOf(parts, writer),
+    compaction: {
+      beforeTurn: (conversation, command) => policy.beforeTurn(conversation, command),
+      afterTurn: (conversation, version) => policy.afterTurn(conversation, version),
+    },
   });
   const providerOf = providerIn(parts.providers);
   const work = new WorkCalls({ writer: engine, leases, wire, providerOf, events });
   const compactor = new Compactor({ writer, work, newId: clock.newId });
+  const { compactionWaitMs: waitMs } = limits;
+  const policy: CompactionPolicy = new CompactionPolicy({
+    writer,
+    assistants: parts.assistants,
+    compactor,
+    events,
+    waitMs,
+  });
   const unfinished = new UnfinishedConversations();
   const forget = async (conversationId: string) => {
     await identities.markDeleted(conversationId);

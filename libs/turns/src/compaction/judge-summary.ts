@@ -4,11 +4,11 @@ import type { JudgeAnswer } from '../work-calls';
 
 /** Answers of servers and gateways that are errors, though they came with a good status. */
 const ERRORS = [
-  /^\s*\{\s*"?(error|detail|message|code|status)"?\s*:/i,
+  /^\s*\{\s*"(error|detail)"\s*:/i,
   /^\s*<(!doctype|html)\b/i,
   /^\s*(api |internal |server |upstream |request )*(error|exception)\b/i,
   /^\s*(upstream connect error|bad gateway|service unavailable|gateway time-?out|too many requests|rate limit)/i,
-  /^\s*(http )?[45]\d\d\b/i,
+  /^\s*(http(\/[\d.]+)? )?[45]\d\d (bad|unauthorized|forbidden|not found|request|payload|too many|internal|service|gateway|error)/i,
 ];
 
 const why: Readonly<Partial<Record<Ending, string>>> = {

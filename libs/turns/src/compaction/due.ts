@@ -1,0 +1,27 @@
+import type { ActiveConversation, NodeId } from '@palimpsest/conversation';
+import type { MeasuredPath } from './runs';
+
+export interface Threshold {
+  /** Share of the model's input cap. */
+  readonly at: number;
+  /** Tokens: the model's input cap. */
+  readonly cap: number;
+  /** Tokens that are to come: the next question. */
+  readonly more: number;
+}
+
+/** Whether a path's request passes the threshold, and a summary could help: prompt and tools stay, whatever is summarised. */
+export function isDue({ fixed, turns }: MeasuredPath, { at, cap, more }: Threshold): boolean {
+  const limit = at * cap;
+  const said = turns.reduce((sum, { tokens }) => sum + tokens, 0);
+  return said > 0 && fixed + more < limit && fixed + said + more >= limit;
+}
+
+/** Whether the path to this node is being summarised, or could not be: once is enough, or a broken summariser is asked for ever. */
+export function wasTried({ nodes }: ActiveConversation, head: NodeId): boolean {
+  for (const [, node] of nodes) {
+    if (node.kind !== 'compaction' || node.origin !== head || node.status === 'succeeded') continue;
+    if (node.reason !== 'superseded' && node.reason !== 'interrupted') return true;
+  }
+  return false;
+}
