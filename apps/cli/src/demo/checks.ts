@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Tree } from './client';
+import type { Conversation, Transform, Tree } from './client';
 import { type Asked, type Branches, type Call, markOf, type Switched } from './record';
 
 /** What the demo says, and what spoke against it. */
@@ -157,6 +157,53 @@ export function needsNoToolAgain({ toolFigures }: Asked, { turn, nodes, figures 
       'The answer’s figures are not those of the result.',
     ),
   ];
+}
+
+/** A playbook as it came about, and the tree after it. */
+export interface Draft {
+  readonly transform: Extract<Transform, { status: 'created' }>;
+  readonly tree: Tree;
+  readonly calls: readonly Call[];
+  /** Before it. */
+  readonly head: string | null;
+}
+
+/** One attempt under the other at the path's end, the first one refused and the last one sound; and the head is where it was. */
+export function isDraftedAndJudged({ transform, tree, head }: Draft): string[] {
+  const nodes = tree.nodes.filter(({ kind }) => kind === 'transform');
+  const judged = transform.attempts.map(({ ok }) => ok);
+  return [
+    ...unless(JSON.stringify(judged) === '[false,true]', `The attempts were judged ${JSON.stringify(judged)}.`),
+    ...unless(
+      JSON.stringify(nodes.map(({ parent }) => parent)) === JSON.stringify([head, transform.nodes[0]]),
+      'The attempts do not stand one under the other at the path’s end.',
+    ),
+    ...unless(tree.head === head, `The head is ${tree.head} and not ${head}.`),
+  ];
+}
+
+export interface Opened {
+  readonly first: Conversation;
+  readonly second: Conversation;
+  /** Of the source. */
+  readonly head: string | null;
+}
+
+export function isTheSameConversation({ first, second, head }: Opened): string[] {
+  return [
+    ...unless(
+      first.conversationId === second.conversationId,
+      `It is ${first.conversationId} and then ${second.conversationId}.`,
+    ),
+    ...unless(first.head === head, `Its head is ${first.head} and not ${head}.`),
+  ];
+}
+
+/** Words that a conversation's requests must not hold. */
+export function knowsNothingOf({ calls }: Asked, ...words: readonly string[]): string[] {
+  return calls.flatMap(({ node, bytes }) =>
+    words.filter((word) => bytes.includes(word)).map((word) => `The request of node ${node.id} holds “${word}”.`),
+  );
 }
 
 export function replays({ node, replay, bytes }: Call): string[] {

@@ -4,6 +4,7 @@ import type {
   HeadView,
   NodeView,
   ReplayView,
+  TransformView,
   TranscriptView,
   TreeView,
   TurnView,
@@ -15,9 +16,17 @@ export type Tree = Json<TreeView>;
 export type TreeNode = Tree['nodes'][number];
 export type Transcript = Json<TranscriptView>;
 export type Head = Json<HeadView>;
+export type Conversation = Json<ConversationView>;
+export type Transform = Json<TransformView>;
 export type Node = Json<NodeView>;
 /** `body` is the request exactly as it was sent. */
 export type Replay = Json<Omit<ReplayView, 'bytes'>> & { readonly body: string };
+
+/** As far as the demo reads one: by the default schema. */
+export interface Playbook {
+  readonly title: string;
+  readonly steps: readonly { readonly instruction: string; readonly tool?: string }[];
+}
 
 export interface AssistantFields {
   readonly name: string;
@@ -44,7 +53,7 @@ export class Client {
     return this.json('POST', '/v1/assistants', fields);
   }
 
-  startConversation(assistantId: string): Promise<Json<ConversationView>> {
+  startConversation(assistantId: string): Promise<Conversation> {
     return this.json('POST', '/v1/conversations', { assistantId });
   }
 
@@ -58,6 +67,14 @@ export class Client {
 
   moveHead(conversationId: string, nodeId: string): Promise<Head> {
     return this.json('PUT', `/v1/conversations/${conversationId}/head`, { nodeId });
+  }
+
+  makePlaybook(conversationId: string): Promise<Transform> {
+    return this.json('POST', `/v1/conversations/${conversationId}/playbooks`, {});
+  }
+
+  openEditConversation(playbookId: string): Promise<Conversation> {
+    return this.json('POST', `/v1/playbooks/${playbookId}/conversations`, {});
   }
 
   /** As of `minRevision` at least: what this client has just written is in it. */

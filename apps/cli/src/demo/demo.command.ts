@@ -5,6 +5,7 @@ import { Client } from './client';
 import { Narrator } from './narrator';
 import { withOwnServer } from './own-server';
 import { FailedRound } from './failed-round';
+import { PlaybookChapter } from './playbook';
 import { type Findings, nothingYet, Stage } from './stage';
 import { Story } from './story';
 
@@ -51,6 +52,7 @@ function tell(narrator: Narrator, findings: Findings): Promise<void> {
       const stage = new Stage(new Client(url, secret, interruption), narrator, findings);
       await new Story(stage).tell();
       await new FailedRound(stage).tell();
+      await new PlaybookChapter(stage).tell();
     }),
   );
 }
