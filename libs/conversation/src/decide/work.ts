@@ -45,12 +45,12 @@ export function requestSummary(state: ActiveConversation, command: RequestSummar
   return request(state, { ...place, ...(continues !== undefined && { continues }) }, instruction);
 }
 
-/** Turns and compactions make paths; what stands beside one is not summarised. */
+/** Turns and compactions make paths: what stands beside one is not summarised, nor is a turn that still runs. */
 function notOfAPath(state: ActiveConversation, parent: NodeId): Refused | undefined {
-  const kind = state.nodes.get(parent)?.kind;
-  return kind === undefined || kind === 'turn' || kind === 'compaction'
-    ? undefined
-    : refuse({ code: 'unknown_parent', parent });
+  const node = state.nodes.get(parent);
+  if (!node || node.kind === 'compaction') return undefined;
+  if (node.kind !== 'turn') return refuse({ code: 'unknown_parent', parent });
+  return node.turnId === state.running?.turnId ? busy(state) : undefined;
 }
 
 /** A summary that is there, of a part of the way to this node. */

@@ -52,12 +52,15 @@ describe('a compaction', () => {
     });
   });
 
-  it('has its parts summarised on a path, and not beside one', () => {
+  it('has parts of a path summarised, and neither what stands beside it nor a turn that runs', () => {
     const { state } = play(asked(), [transform('p1'), work.answers('p1')]);
     const summary = (parent: string) =>
       ({ type: 'RequestSummary', nodeId: 's1', carrier: 'w', instruction: 'i', parent }) as const;
     expect(refusalOf(state, summary('p1'))).toEqual({ code: 'unknown_parent', parent: 'p1' });
     expect(decide(state, summary('t1-1'))).toMatchObject({ ok: true });
+    const running = play(state, [ask('t3'), aTurn.answers('t3-1', [{}])]).state;
+    expect(refusalOf(running, summary('t3-1'))).toMatchObject({ code: 'turn_running', turnId: 't3' });
+    expect(decide(running, summary('t2-1'))).toMatchObject({ ok: true });
   });
 
   it('K10: that fails changes nothing', () => {
