@@ -1,14 +1,17 @@
 import type { ActiveConversation, ConversationCommand } from '@palimpsest/conversation';
+import { stateLimits } from '@palimpsest/dialogue-state';
+import { RequestImpossible } from '@palimpsest/turns';
 import fc from 'fast-check';
 import { commandOf, history, type Move } from '../protocol/moves';
 import { historyRuns } from '../support/history-runs';
 import { requested, unpairedIn } from '../support/client-requests';
 import { marksIn, responseOf, resultText } from './texts';
-import { type Process, ProcessEnds, VERSIONS, World } from './world';
+import { budgetText } from './state-mirror';
+import { BUDGET, type Process, ProcessEnds, VERSIONS, World } from './world';
 
 /**
  * Random histories through the real write side: rules, assembly, renderers, sealing, log and replay, of two processes that share nothing but
- * the log, die at any command and begin anew. Invariants 3, 5, 6 and 10 of the design, and I7 of the protocol, for every request.
+ * the log, die at any command and begin anew. Invariants 3, 5, 6, 7 and 10 of the design, and I7 of the protocol, for every request.
  */
 class Told {
   private readonly processes: [Process, Process];
@@ -60,6 +63,7 @@ class Told {
       expect(await process.apply(conversationId, asked)).toMatchObject({ ok: true });
     }
     await this.look();
+    await this.statesHold();
     expect(this.world.sent.has('a-next-1')).toBe(true);
     // Once more, from the log alone, with all that came after.
     for (const [nodeId, bytes] of this.world.sent) await this.replays(nodeId, bytes);
@@ -89,10 +93,12 @@ class Told {
     const process = this.processes[which] as Process;
     const conversationId = this.conversations[move.pick % this.conversations.length] as string;
     const state = await process.state(conversationId);
-    const command = this.withTexts(state, commandOf(state, orWork(state, move), `${conversationId}${n}`), move);
+    const drawn = commandOf(state, orWork(state, move), `${conversationId}${n}`);
+    const command = await this.withState(process, conversationId, this.withTexts(state, drawn, move), move);
     if (move.cut) return process.apply(conversationId, command, true).then(() => undefined, unlessItEnds);
-    const handled = await process.apply(conversationId, command);
-    if (!handled.ok || !handled.more) return;
+    // A call outside a turn has no fact: where its request can't be made, nothing is stored.
+    const handled = await process.apply(conversationId, command).catch(unlessImpossible);
+    if (!handled?.ok || !handled.more) return;
     // What the engine does where the next request can't be made at all: it is too large.
     const carrier =
       handled.state.status === 'active' && handled.state.running?.phase === 'carried'
@@ -104,6 +110,30 @@ class Told {
       reason: 'request_too_large',
       detail: String(handled.more.cause),
     });
+  }
+
+  /** What is said of the budget: one of few values, so that some are said again. */
+  private async withState(
+    process: Process,
+    conversationId: string,
+    command: ConversationCommand,
+    { pick, yes }: Move,
+  ): Promise<ConversationCommand> {
+    const value = 1_000 * (1 + (pick % 7));
+    switch (command.type) {
+      case 'StartTurn':
+      case 'EditTurn':
+        return yes ? { ...command, question: `${command.question}\n${budgetText(value)}` } : command;
+      case 'AssertState':
+      case 'RetractState': {
+        const content = command.type === 'AssertState' ? { value } : {};
+        const said = await process.statements.routing(conversationId, BUDGET, { by: 'client', content });
+        const statement = { ...said, nodeId: command.statement.nodeId };
+        return { ...command, statement, content } as ConversationCommand;
+      }
+      default:
+        return command;
+    }
   }
 
   private withTexts(state: ActiveConversation, command: ConversationCommand, move: Move): ConversationCommand {
@@ -174,10 +204,23 @@ class Told {
     const { marks, folded } = this.world.mirror.expected(nodeId);
     const found = marksIn(bytes.toString('utf8'));
     expect([...found].filter((mark) => !folded.has(mark)).sort()).toEqual([...marks].sort());
+    expect(blocksIn(bytes)).toEqual([this.world.states.expectedBlock(nodeId)].filter((block) => block !== null));
     expect(unpairedIn(bytes)).toEqual([]);
     // Ids that a provider repeats are told apart.
     expect(new Set(requested(bytes).calls).size).toBe(requested(bytes).calls.length);
     await this.replays(nodeId, bytes);
+  }
+
+  /** Every node has what was said on its own way and nothing else, by all that was said until now, however late. */
+  private async statesHold(): Promise<void> {
+    const [process] = this.processes;
+    for (const { nodeId, conversationId } of this.world.mirror.nodes.values()) {
+      const { revision } = await process.state(conversationId);
+      const { fields } = await process.states.at({ conversationId, nodeId, revision: BigInt(revision) });
+      const held = fields.flatMap(({ values }) => values).at(-1);
+      const found = held ? [held, ...held.superseded].map(({ value }) => value) : [];
+      expect(found).toEqual(this.world.states.valuesAt(conversationId, nodeId).slice(0, 1 + stateLimits.keptPeriods));
+    }
   }
 
   private async replays(nodeId: string, bytes: Buffer): Promise<void> {
@@ -186,6 +229,12 @@ class Told {
     expect(Buffer.from(replay.bytes).equals(bytes)).toBe(true);
   }
 }
+
+/** The state blocks of a request. */
+const blocksIn = (bytes: Buffer): readonly string[] =>
+  [...bytes.toString('utf8').matchAll(/<state>\\n(.*?)\\n<\/state>/g)].map(
+    ([, block]) => JSON.parse(`"${block}"`) as string,
+  );
 
 /** Calls outside a turn are rare among random moves: where none runs they are asked for, and answered, more often. */
 function orWork({ running, nodes }: ActiveConversation, move: Move): Move {
@@ -197,6 +246,10 @@ function orWork({ running, nodes }: ActiveConversation, move: Move): Move {
 
 function unlessItEnds(error: unknown): void {
   if (!(error instanceof ProcessEnds)) throw error;
+}
+
+function unlessImpossible(error: unknown): void {
+  if (!(error instanceof RequestImpossible)) throw error;
 }
 
 const unfinished = ({ running, queue }: ActiveConversation): readonly string[] => [

@@ -13,6 +13,7 @@ interface MirroredNode {
   readonly asks: string;
   readonly prefix: RequestPrefix | undefined;
   answer: string | null;
+  answeredAt: bigint;
   calls: readonly string[];
 }
 
@@ -37,12 +38,13 @@ export class Mirror {
         const asks = data.kind === 'turn' ? (first ? this.questionOf(data.turnId) : '') : instructionIn(event.content);
         const origin = data.kind === 'compaction' ? data.origin : null;
         const node = { nodeId, conversationId, revision: event.revision, parent, origin, kind, asks, prefix };
-        this.nodes.set(nodeId, { ...node, answer: null, calls: [] });
+        this.nodes.set(nodeId, { ...node, answer: null, answeredAt: -1n, calls: [] });
         return;
       }
       case 'CallSucceeded': {
         const node = this.nodeOf(event.data.nodeId);
         node.answer = JSON.stringify(event.content.response);
+        node.answeredAt = event.revision;
         node.calls = event.data.toolCalls.map(({ toolCallId }) => toolCallId);
         return;
       }
@@ -80,9 +82,12 @@ export class Mirror {
         else texts.push(this.results.get(call) ?? '');
       }
       // Who grows from a summary sees the summary alone, and not what it was asked for with.
-      const summarises = (node.kind === 'compaction' || node.kind === 'summary') && node.answer !== null;
+      // An answer that came later than the request, at another process, is not in it.
+      const { revision, conversationId } = this.nodeOf(nodeId);
+      const answer = node.conversationId === conversationId && node.answeredAt > revision ? null : node.answer;
+      const summarises = (node.kind === 'compaction' || node.kind === 'summary') && answer !== null;
       if (!summarises || node.nodeId === nodeId) texts.push(node.asks);
-      if (node.nodeId !== nodeId && node.answer !== null) texts.push(node.answer);
+      if (node.nodeId !== nodeId && answer !== null) texts.push(answer);
     });
     return { marks: marksIn(texts.join(' ')), folded };
   }

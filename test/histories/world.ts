@@ -1,4 +1,5 @@
 import type { ConversationCommand, ConversationSource } from '@palimpsest/conversation';
+import type { FieldDefinition } from '@palimpsest/dialogue-state';
 import { Replayer } from '@palimpsest/audit';
 import { estimatingCounter } from '@palimpsest/context';
 import {
@@ -18,6 +19,7 @@ import {
   ConversationWriter,
   type Handled,
   Paths,
+  type Statements,
   TurnState,
 } from '@palimpsest/turns';
 import { randomBytes } from 'node:crypto';
@@ -25,12 +27,17 @@ import { AssistantWriter } from '../../libs/application/src/assistants/assistant
 import { statementsOf } from '../../libs/application/src/state/statements-of';
 import { createCodec } from '../../libs/application/src/system/codec';
 import { Mirror } from './mirror';
+import { KEEPS_STATE, StateMirror } from './state-mirror';
 
 export const TENANT = 'tenant';
 const ASSISTANT = 'assistant';
 /** Versions of the assistant, from 1: one of each provider, and one whose model takes little. */
 export const VERSIONS = ['openai', 'anthropic', 'openai'] as const;
 const SMALL_CAP = 1_500;
+export const BUDGET: FieldDefinition = {
+  ...{ name: 'budget', type: 'money', cardinality: 'one', kind: 'constraint', confirm: 'stated' },
+  ...{ labels: {}, aliases: [] },
+};
 const context = {
   tenantId: TENANT,
   actor: 'actor',
@@ -58,6 +65,7 @@ const unreadTables = { query: async () => ({ rows: [] }) } as unknown as Tables;
 /** One log and all that was sent over it. */
 export class World {
   readonly mirror = new Mirror();
+  readonly states = new StateMirror(this.mirror.nodes);
   /** Bodies as they would have left, by node. */
   readonly sent = new Map<string, Buffer>();
   /** Calls or results that a request had to leave out. */
@@ -80,7 +88,8 @@ export class World {
         maxOutputTokens: 100,
         params: {},
       };
-      const definition = { name: 'A', systemPrompt: 'Answer.', model, tools: [], locale: 'en', zone: 'UTC' };
+      const keeps = KEEPS_STATE.has(at + 1) ? { state: { fields: [BUDGET] } } : {};
+      const definition = { name: 'A', systemPrompt: 'Answer.', model, tools: [], locale: 'en', zone: 'UTC', ...keeps };
       await assistants.handle({ type: 'CreateVersion', assistantId: ASSISTANT, isNew: at === 0, definition }, context);
     }
     await assistants.close();
@@ -103,7 +112,10 @@ export class World {
   async look(conversationId: string): Promise<void> {
     const log = new ConversationLog(this.store, this.codec);
     const events = await log.after(conversationId, this.read.get(conversationId) ?? -1n);
-    for (const event of events) this.mirror.put(conversationId, event);
+    for (const event of events) {
+      this.mirror.put(conversationId, event);
+      this.states.put(conversationId, event);
+    }
     const last = events.at(-1);
     if (last) this.read.set(conversationId, last.revision);
   }
@@ -136,6 +148,8 @@ interface Stores {
 /** One api process, as far as it writes: caches of its own over the common log. */
 export class Process {
   private readonly writer: ConversationWriter;
+  readonly states: DialogueStates;
+  readonly statements: Statements;
   private readonly paths: Paths;
   private broken = false;
 
@@ -148,9 +162,10 @@ export class Process {
     const log = new ConversationLog(store, codec);
     const sourcesOf = (id: string) => identities.sourcesOf(id);
     this.paths = new Paths(log, unread, itemsOfResponse, sourcesOf, 100_000_000);
-    const states = new DialogueStates(unreadTables, log, sourcesOf);
+    this.states = new DialogueStates(unreadTables, log, sourcesOf);
+    this.statements = statementsOf(world.keys, sourcesOf);
     const assembly = new Assembly({
-      turnState: new TurnState(states, statementsOf(world.keys, sourcesOf)),
+      turnState: new TurnState(this.states, this.statements),
       ...{ paths: this.paths, maxRequestBytes: 50_000_000 },
       providerOf: (name) => this.provider(name),
       countersOf: async () => estimatingCounter,

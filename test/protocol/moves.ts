@@ -46,7 +46,7 @@ const kinds: fc.WeightedArbitrary<Move['kind']>[] = [
   { weight: 2, arbitrary: fc.constantFrom('StartCompaction', 'RequestTransform', 'RequestSummary') },
   { weight: 3, arbitrary: fc.constantFrom('RecordWork', 'RecordWork', 'CloseWork', 'JudgeTransform') },
   { weight: 1, arbitrary: fc.constantFrom('ClearConversation', 'ClearConversation', 'AttachDependent') },
-  { weight: 1, arbitrary: fc.constantFrom('AssertState', 'RetractState') },
+  { weight: 2, arbitrary: fc.constantFrom('AssertState', 'AssertState', 'RetractState') },
 ];
 const rarely = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
