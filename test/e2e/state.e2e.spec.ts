@@ -234,6 +234,73 @@ it('B01: of two regenerations the one that is continued is alone in request and 
   expect(JSON.stringify(await api.state(conversationId))).not.toContain('CANARY');
 });
 
+describe('the model', () => {
+  const calls = (...all: readonly [string, object][]) =>
+    all.map(([tool, args]) => `[[sim: call ${tool} ${JSON.stringify(args)}]]`).join(' ');
+  const results = async (turn: Turn) =>
+    (await api.node(turn.nodes[1] ?? '')).sent.flatMap((item) => (item.type === 'tool_result' ? [item] : []));
+
+  it('notes what the user said in so many words as said, and what it inferred as a proposal that supersedes nothing', async () => {
+    const conversationId = await api.conversation([], keeping(budget(), loves));
+    const quoted = await api.ask(
+      conversationId,
+      `I do love coriander. ${calls(['note_state', { field: 'taste', value: 'loves coriander', quote: 'I do love coriander' }])}`,
+    );
+    const inferred = await api.ask(
+      conversationId,
+      `Hm. ${calls(['note_state', { field: 'taste', value: 'wants basil' }])}`,
+    );
+    // Escaped, or the words would stand in the message by being told to the model there.
+    const escaped = `[[sim: call note_state {"field":"taste","value":"hates it","quote":"I h\\u0061te coriander"}]]`;
+    const invented = await api.ask(conversationId, `Hm. ${escaped}`);
+
+    expect((await results(quoted))[0]).toMatchObject({
+      isError: false,
+      text: 'Noted, as said by the user. taste: loves coriander',
+    });
+    expect((await results(inferred))[0]?.text).toMatch(/^Noted, as a proposal/);
+    expect((await results(invented))[0]).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('do not stand'),
+    });
+    expect(await api.state(conversationId)).toMatchObject({
+      fields: [
+        {
+          standing: 'confirmed',
+          value: 'loves coriander',
+          source: { nodeId: first(quoted), quote: 'I do love coriander' },
+        },
+        { standing: 'proposed', value: 'wants basil', source: { nodeId: first(inferred) } },
+      ],
+    });
+    const next = await api.ask(conversationId, say('so'));
+    expect(blockOf(await api.replay(first(next)))).not.toContain('basil');
+  });
+
+  it('answers what was said before, of its own branch alone', async () => {
+    const conversationId = await api.conversation([], keeping(budget()));
+    await api.ask(conversationId, `My budget is 10,000. ${say('noted')}`);
+    const other = await api.ask(conversationId, `My budget is 77,777. ${say('noted')}`);
+    await api.edit(conversationId, other.turnId, `My budget is 20,000. ${say('noted')}`);
+    const turn = await api.ask(conversationId, `What was it before? ${calls(['recall_state', { field: 'budget' }])}`);
+    expect((await results(turn)).map(({ text }) => text)).toEqual([
+      [
+        'budget, in the order in which it was said:',
+        '1. 10,000 (confirmed, in the words "budget is 10,000"; superseded since)',
+        '2. 20,000 (confirmed, in the words "budget is 20,000"; it holds now)',
+      ].join('\n'),
+    ]);
+  });
+
+  it('has no tool of the state where the assistant keeps none, and nobody names one', async () => {
+    const turn = await api.ask(await api.conversation(), calls(['recall_state', { field: 'budget' }]));
+    expect((await results(turn))[0]?.text).toContain('There is no tool named');
+    await expect(api.assistant({ tools: [{ type: 'builtin', name: 'note_state' }] })).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
+  });
+});
+
 it('the state goes on through a compaction, and ends with a clear', async () => {
   const conversationId = await api.conversation([], keeping(budget()));
   await api.ask(conversationId, `My budget is 10,000. ${say('noted')}`);

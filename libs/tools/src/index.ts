@@ -4,6 +4,7 @@ export { defaultSqlLimits, type SqlLimits } from './sql/limits';
 export { provisionSqlDatabase, type SqlDatabase } from './sql/provision';
 export { salesSampleSql } from './sample/sales';
 export { createReadResultTool } from './read-result/read-result';
+export { createStateTools, NOTE_STATE, RECALL_STATE, stateToolDefinitions } from './state/state-tools';
 export { createToolRegistry } from './registry';
 export { createHttpTool, type HttpToolConfig, type HttpToolOptions } from './http/http-tool';
 export { checkSchema, schemaErrors, validateArguments, type Checked } from './validate-arguments';

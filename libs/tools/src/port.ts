@@ -17,6 +17,8 @@ export interface ToolRun {
   /** The model's raw argument string, valid against the tool's schema. */
   readonly arguments: string;
   readonly results: FoldedResults;
+  /** Undefined where the assistant keeps no state. */
+  readonly state?: DialogueNotes | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -26,6 +28,31 @@ export interface FoldedResults {
   readonly inputCap: number;
   /** The whole text; undefined where none is folded under this handle on that path. */
   folded(handle: string): string | undefined;
+}
+
+/** The state of the dialogue, on the path of a tool call. */
+export interface DialogueNotes {
+  /** `by`: who it counts as said by. `value`: as it is shown. A call that runs again notes it once. */
+  note(
+    said: {
+      readonly field: string;
+      readonly value: string | number | boolean;
+      readonly key?: string;
+      /** The user's own words. */
+      readonly quote?: string;
+    },
+    toolCallId: string,
+  ): Promise<{ readonly by: string; readonly value: string } | { readonly problem: string }>;
+  /** Every period of a field, in the order in which they began; undefined where there is no such field. */
+  recall(field: string): Promise<readonly RecalledPeriod[] | undefined>;
+}
+
+export interface RecalledPeriod {
+  readonly value: string;
+  readonly standing: string;
+  readonly quote?: string;
+  /** Left out while it lasts. */
+  readonly ended?: string;
 }
 
 /** A tool as the operator configured it. */

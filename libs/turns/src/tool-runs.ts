@@ -1,15 +1,20 @@
 import type { AssistantDefinition, ToolDefinition } from '@palimpsest/assistant';
-import type { ReceivedItem } from '@palimpsest/context';
-import type { ActiveConversation, ConversationCommand, EventOf } from '@palimpsest/conversation';
+import type { QuestionMoment, ReceivedItem } from '@palimpsest/context';
+import type { ActiveConversation, ConversationCommand, EventOf, NodeId } from '@palimpsest/conversation';
+import type { DialogueStates } from '@palimpsest/read-models';
 import type { Tool, ToolRegistry, ToolResult, ToolRun } from '@palimpsest/tools';
 import type { Assistants } from './assistants';
 import type { Carry, TurnWriter } from './carry';
+import { dialogueNotes } from './dialogue-notes';
 import type { Paths } from './paths';
+import type { Statements } from './statements';
 
 export interface ToolRunsOptions {
   readonly registry: ToolRegistry;
   readonly assistants: Assistants;
   readonly paths: Paths;
+  readonly states: DialogueStates;
+  readonly statements: Statements;
   /** UTF-8 bytes of a result's text. */
   readonly maxToolResultBytes: number;
   /** How long a lease lives without a renewal. Milliseconds. */
@@ -20,6 +25,9 @@ export interface ToolRunsOptions {
 interface CallOnPath {
   readonly call: Extract<ReceivedItem, { type: 'tool_call' }>;
   readonly folded: (handle: string) => string | undefined;
+  readonly nodeId: NodeId;
+  readonly question: string;
+  readonly moment: QuestionMoment | undefined;
 }
 
 type Start = EventOf<'ToolExecutionStarted'>['data'];
@@ -29,7 +37,7 @@ export class ToolRuns {
   constructor(private readonly options: ToolRunsOptions) {}
 
   async run(carry: Carry, { toolCallId, runId }: Start, state: ActiveConversation, writer: TurnWriter): Promise<void> {
-    const { call, folded } = await this.callOf(carry, toolCallId, state);
+    const { call, folded, ...place } = await this.callOf(carry, toolCallId, state);
     const assistant = await this.assistantOf(carry, state);
     const definition = assistant?.tools.find((tool) => tool.name === call.name);
     const results = { inputCap: assistant?.model.inputCap ?? 0, folded };
@@ -37,7 +45,18 @@ export class ToolRuns {
     // this very process, closes the call.
     if (definition?.effect === 'write' && performance.now() - carry.renewedAt > this.options.leaseMs)
       throw new Error(`The lease was over before tool call ${toolCallId} could run.`);
-    const asked = { toolCallId, runId, arguments: call.arguments.text, results };
+    const notes =
+      assistant &&
+      place.moment &&
+      dialogueNotes(this.options.states, this.options.statements, {
+        ...place,
+        moment: place.moment,
+        carry,
+        state,
+        writer,
+        assistant,
+      });
+    const asked = { toolCallId, runId, arguments: call.arguments.text, results, state: notes };
     const result = this.bounded(await this.execute(carry, definition, asked));
     const { text, isError, display } = result;
     // Cut short since the turn ended, was taken over or let go: that says nothing of the tool, and whoever carries the turn runs it again.
@@ -66,9 +85,11 @@ export class ToolRuns {
     });
     const items = nodeId === null ? [] : (fold.node(nodeId)?.received?.items ?? []);
     const call = items.find((item) => item.type === 'tool_call' && item.toolCallId === toolCallId);
-    if (call?.type !== 'tool_call')
+    if (call?.type !== 'tool_call' || nodeId === null)
       throw new Error(`Tool call ${toolCallId} was started, and its node does not hold it.`);
-    return { call, folded: (handle) => fold.foldedOn(nodeId, handle) };
+    const question = fold.questionOf(carry.turnId)?.text ?? '';
+    const moment = fold.momentOf(carry.turnId);
+    return { call, folded: (handle) => fold.foldedOn(nodeId, handle), nodeId, question, moment };
   }
 
   private async assistantOf(carry: Carry, state: ActiveConversation): Promise<AssistantDefinition | undefined> {
@@ -80,7 +101,7 @@ export class ToolRuns {
   private async execute(
     carry: Carry,
     definition: ToolDefinition | undefined,
-    asked: Pick<ToolRun, 'toolCallId' | 'runId' | 'arguments' | 'results'>,
+    asked: Pick<ToolRun, 'toolCallId' | 'runId' | 'arguments' | 'results' | 'state'>,
   ): Promise<ToolResult> {
     let tool: Tool | undefined;
     try {

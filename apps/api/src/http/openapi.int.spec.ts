@@ -17,6 +17,7 @@ interface Property {
   readonly type?: string;
   readonly $ref?: string;
   readonly allOf?: object[];
+  readonly oneOf?: object[];
 }
 
 interface Description {
@@ -69,6 +70,9 @@ describe('the description', () => {
         'POST /v1/conversations/{id}/approvals/{toolCallId}',
         'POST /v1/conversations/{id}/clear',
         'POST /v1/conversations/{id}/compactions',
+        'POST /v1/conversations/{id}/state',
+        'GET /v1/conversations/{id}/state',
+        'GET /v1/conversations/{id}/state/history',
         'POST /v1/conversations/{id}/turns',
         'POST /v1/conversations/{id}/turns/{turnId}/cancel',
         'POST /v1/conversations/{id}/turns/{turnId}/edit',
@@ -102,9 +106,9 @@ describe('the description', () => {
   it('gives each field a type', async () => {
     const { components } = await fetchDescription();
     const fields = Object.entries(components.schemas).flatMap(([name, { properties }]) =>
-      Object.entries(properties).map(([field, { type, $ref, allOf }]) => ({
+      Object.entries(properties).map(([field, { type, $ref, allOf, oneOf }]) => ({
         field: `${name}.${field}`,
-        type: type ?? $ref ?? allOf,
+        type: type ?? $ref ?? allOf ?? oneOf,
       })),
     );
     expect(fields.length).toBeGreaterThan(80);

@@ -3,6 +3,7 @@ import {
   createMcpTools,
   createReadResultTool,
   createSqlTool,
+  createStateTools,
   createToolRegistry,
   loadToolsFile,
   provisionSqlDatabase,
@@ -38,7 +39,7 @@ export async function createTools(
     onChange: (server, state, why) =>
       log[state === 'connected' ? 'info' : 'warn']({ server, why }, `MCP server ${state}`),
   });
-  const builtins = [createReadResultTool({ maxPageTokens }), ...(sql ? [sql] : [])];
+  const builtins = [createReadResultTool({ maxPageTokens }), ...createStateTools(), ...(sql ? [sql] : [])];
   return {
     registry: createToolRegistry({ builtins, http: named?.http ?? [], mcp }, { maxToolResultBytes }),
     sql: config.sqlDatabaseUrl

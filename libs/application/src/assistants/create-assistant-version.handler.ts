@@ -2,13 +2,14 @@ import type { AssistantDefinition, CompactionChoice, ModelChoice, ToolDefinition
 import { READ_RESULT } from '@palimpsest/context';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { type ModelFacts, reservedParams } from '@palimpsest/providers';
-import { ToolUnavailable } from '@palimpsest/tools';
+import { stateToolDefinitions, ToolUnavailable } from '@palimpsest/tools';
 import { answer, type Answer, refused } from '../refusal';
 import { commandKey, createdId } from '../system/command-keys';
 import { guarded } from '../system/guard';
 import { System } from '../system/system';
 import type { AssistantView } from '../views';
 import { type AssistantSpecification, CreateAssistantVersion } from './create-assistant-version.command';
+import { OWN_TOOLS } from './own-tools';
 import { schemaOf } from './state-schema';
 
 @CommandHandler(CreateAssistantVersion)
@@ -56,10 +57,10 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     if (!compaction.ok) return compaction;
     const tools: ToolDefinition[] = [];
     for (const reference of specification.tools ?? []) {
-      if (reference.name === READ_RESULT)
+      if (OWN_TOOLS.has(reference.name))
         return refused(
           'validation_failed',
-          `The tool ${READ_RESULT} comes with every assistant that has a tool, and no other may have its name.`,
+          `The tool ${reference.name} comes by itself with every assistant that it is of use to, and no other may have its name.`,
         );
       const tool = await this.system.tools.find(reference).catch(unavailable);
       if (tool instanceof ToolUnavailable)
@@ -74,15 +75,16 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
         );
       if (tools.some((other) => other.name === tool.definition.name))
         return refused('validation_failed', `The tool ${JSON.stringify(reference.name)} is named twice.`);
-      if (tool.definition.name === READ_RESULT)
+      if (OWN_TOOLS.has(tool.definition.name))
         return refused(
           'validation_failed',
-          `The model would call the tool ${JSON.stringify(reference.name)} ${READ_RESULT}, which is the name of another.`,
+          `The model would call the tool ${JSON.stringify(reference.name)} ${tool.definition.name}, which is the name of another.`,
         );
       tools.push(tool.definition);
     }
     const reader = tools.length ? await this.system.tools.find({ type: 'builtin', name: READ_RESULT }) : undefined;
     if (reader) tools.push(reader.definition);
+    if (schema.value) tools.push(...stateToolDefinitions(schema.value.fields.map((field) => field.name)));
     tools.sort((a, b) => (a.name < b.name ? -1 : 1));
     const compacts = specification.compaction && { compaction: compaction.value };
     const keeps = schema.value && { state: schema.value };

@@ -1,6 +1,6 @@
-import { READ_RESULT } from '@palimpsest/context';
 import type { DraftRules } from '@palimpsest/playbook';
 import { schemaErrors } from '@palimpsest/tools';
+import { OWN_TOOLS } from '../assistants/own-tools';
 import type { System } from '../system/system';
 
 /** What the drafts of an assistant's playbooks are judged by. */
@@ -13,8 +13,8 @@ export async function draftRules(
   const assistant = await assistants.find(assistantId, version);
   if (!assistant) throw new Error(`There is no version ${version} of assistant ${assistantId} in the log.`);
   return {
-    // What was folded in one conversation is nothing to the next.
-    tools: assistant.definition.tools.map(({ name }) => name).filter((name) => name !== READ_RESULT),
+    // What was folded or said in one conversation is nothing to the next.
+    tools: assistant.definition.tools.map(({ name }) => name).filter((name) => !OWN_TOOLS.has(name)),
     schemaErrors: (draft) => schemaErrors(schema, draft),
   };
 }

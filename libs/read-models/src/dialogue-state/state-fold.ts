@@ -173,10 +173,12 @@ export class StateFold {
     const below = node.before === null ? null : ((await this.node(conversationId, node.before))?.holder ?? null);
     const own = node.holder === nodeId ? await this.stateAt(conversationId, nodeId) : undefined;
     const said = saidOf(event, conversationId, revision);
-    if (own?.statements.some((known) => known.revision === said.revision)) return;
     const { base = null, statements = [] } = own ?? {};
-    this.putNode({ ...node, holder: nodeId });
-    await this.reconcile({ ...place, below, base, statements: [...statements, said], state: NOTHING_SAID });
+    // A reader's rows may be of different instants: what this one has already, those after it may lack.
+    if (!statements.some((known) => known.revision === said.revision)) {
+      this.putNode({ ...node, holder: nodeId });
+      await this.reconcile({ ...place, below, base, statements: [...statements, said], state: NOTHING_SAID });
+    }
     await this.carryOn(conversationId, nodeId, node.requested_revision);
   }
 

@@ -27,7 +27,9 @@ export function draft({ tools, messages }: Heard, directives: readonly Directive
   const wrong = Number(directives.find(({ verb }) => verb === 'errors')?.rest ?? 0);
   const asked = messages.find((message) => message.role === 'user');
   const question = withoutDirectives(asked?.text ?? '');
-  const tool = tools.find(({ name }) => /sql/i.test(name)) ?? tools.find(({ name }) => name !== 'read_result');
+  const tool =
+    tools.find(({ name }) => /sql/i.test(name)) ??
+    tools.find(({ name }) => !/^(read_result|note_state|recall_state)$/.test(name));
   return JSON.stringify({
     title: question.slice(0, 80) || 'What was done here',
     goal: `An answer to: ${question}`,
