@@ -270,6 +270,23 @@ describe('a compaction', () => {
   });
 });
 
+describe('a process that dies in a compaction', () => {
+  it('leaves a node that another closes as interrupted; its late answer changes nothing, and the next one may', async () => {
+    const conversationId = await api.conversation([], summariser(`[[sim: stall ms=3000 times=1]] ${SUMMARY}`));
+    const before = await api.ask(conversationId, say('one'));
+    const lost = await deployment.start();
+    const left = api.at(lost).compact(conversationId);
+    left.catch(() => undefined);
+    await until(async () => (await api.tree(conversationId)).nodes.some(({ kind }) => kind === 'compaction'));
+    await lost.cutOff();
+    await until(async () => (await api.tree(conversationId)).nodes.at(-1)?.status === 'failed');
+    const { head, nodes } = await api.tree(conversationId);
+    expect(head).toBe(before.head);
+    expect(nodes.at(-1)).toMatchObject({ kind: 'compaction', reason: 'interrupted' });
+    expect(await api.compact(conversationId)).toMatchObject({ status: 'succeeded' });
+  });
+});
+
 describe('an answer that pauses', () => {
   it('K18: is not finished: the next round goes on from it as it is, and the person reads one answer', async () => {
     const conversationId = await api.conversation([], { model: anthropic });

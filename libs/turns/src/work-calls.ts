@@ -56,7 +56,10 @@ interface Work {
   readonly context: CommandContext;
   readonly body: RequestBody;
   readonly judge: JudgeAnswer;
+  /** The call. */
   readonly abort: AbortController;
+  /** Whoever waits for it. */
+  readonly leave: AbortController;
 }
 
 /**
@@ -111,8 +114,17 @@ export class WorkCalls {
       const requested = stored.events.find((event) => event.type === 'CallRequested' && event.data.nodeId === nodeId);
       if (!body || requested?.type !== 'CallRequested') return;
       const { kind } = requested.data;
-      const work = { nodeId, carrier, kind, conversation, context, body, judge, abort: new AbortController() };
-      outcome = this.carry(work, stored);
+      const work = {
+        nodeId,
+        carrier,
+        kind,
+        conversation,
+        context,
+        body,
+        judge,
+        ...{ abort: new AbortController(), leave: new AbortController() },
+      };
+      outcome = Promise.race([this.carry(work, stored), left(work, stored)]);
     };
     const result = await this.options.writer.write(conversation, command, context, { onStored });
     if (!outcome) await this.options.leases.delete([carrier]);
@@ -129,6 +141,7 @@ export class WorkCalls {
     for (const work of this.held.values()) work.abort.abort();
     const last = performance.now() + LAST_RECORD_MS;
     while (this.held.size && performance.now() < last) await sleep(20);
+    for (const work of this.held.values()) work.leave.abort();
     await this.options.leases.delete(this.carriers);
   }
 
@@ -191,6 +204,12 @@ export class WorkCalls {
   private write({ conversation, context }: Work, command: ConversationCommand): Promise<Handled> {
     return this.options.writer.write(conversation, command, context, { persist: 'until-stored' });
   }
+}
+
+/** The process ends, and the log does not take what is to be recorded: a sweep of another process closes the node. */
+async function left({ nodeId, leave: { signal } }: Work, { revision, position }: Stored): Promise<WorkOutcome> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  return { ...interrupted, nodeId, revision, position };
 }
 
 /** Milliseconds for the failures of what was let go. */

@@ -26,7 +26,11 @@ export class CompactConversationHandler implements ICommandHandler<CompactConver
         .catch((error: unknown) => impossible(error));
       if (compacted instanceof RequestImpossible) return refused('context_too_large', compacted.message);
       if (!compacted.ok) return refusalOf(compacted.refusal);
-      if ('outcome' in compacted) return this.asItEnded(conversationId, compacted.outcome);
+      if ('outcome' in compacted) {
+        const { outcome } = compacted;
+        if (engine.stopped && outcome.status === 'failed' && outcome.reason === 'interrupted') return processEnds;
+        return this.asItEnded(conversationId, outcome);
+      }
       const { nodeId, revision } = compacted.known;
       if (nodeId === undefined) return refused('idempotency_conflict', 'This Idempotency-Key was used otherwise.');
       return this.asItEnded(conversationId, { nodeId, revision });
@@ -43,6 +47,11 @@ export class CompactConversationHandler implements ICommandHandler<CompactConver
     return ended ? answer(ended) : refused('behind', 'The compaction has not ended yet. Ask again with the same key.');
   }
 }
+
+const processEnds = refused(
+  'shutting_down',
+  'This process ended before the compaction did. What became of it, the same Idempotency-Key tells at another.',
+);
 
 function impossible(error: unknown): RequestImpossible {
   if (error instanceof RequestImpossible) return error;

@@ -83,6 +83,14 @@ describe('a compaction', () => {
     expect(decide(state, edit('t4', 't5'))).toMatchObject({ ok: true });
   });
 
+  it('a client that saw its origin as the head goes on; one that saw an older node does not', () => {
+    expect(decide(compacted(), ask('t4', { parent: 't3-1' }))).toMatchObject({ ok: true });
+    expect(refusalOf(compacted(), ask('t4', { parent: 't2-1' }))).toMatchObject({
+      code: 'revision_conflict',
+      head: 'k',
+    });
+  });
+
   it('its origin is an edge: a switch to a node before it leads to what came after', () => {
     const { state } = play(compacted(), [ask('t4'), aTurn.answers('t4-1'), edit('t4', 't5'), aTurn.answers('t5-1')]);
     expect(decide(state, switchTo('t1-1'))).toEqual({ ok: true, events: [], facts: 0 });

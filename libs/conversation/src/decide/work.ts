@@ -37,7 +37,7 @@ export function startCompaction(state: ActiveConversation, command: StartCompact
 
 export function requestSummary(state: ActiveConversation, command: RequestSummary): Decision {
   const { nodeId, carrier, instruction, parent, continues } = command;
-  const refused = notThere(state, parent) ?? notOfAPath(state, parent);
+  const refused = notThere(state, parent) ?? notOfAPath(state, parent) ?? ofRunningTurn(state, parent);
   if (refused) return refused;
   if (continues !== undefined && !covers(state, continues, parent))
     return refuse({ code: 'unknown_parent', parent: continues });
@@ -51,6 +51,12 @@ function notOfAPath(state: ActiveConversation, parent: NodeId): Refused | undefi
   if (!node || node.kind === 'compaction') return undefined;
   if (node.kind !== 'turn') return refuse({ code: 'unknown_parent', parent });
   return node.turnId === state.running?.turnId ? busy(state) : undefined;
+}
+
+/** What the running turn still waits for would be closed, or be missing. */
+function ofRunningTurn(state: ActiveConversation, nodeId: NodeId): Refused | undefined {
+  const node = state.nodes.get(nodeId);
+  return node?.kind === 'turn' && node.turnId === state.running?.turnId ? busy(state) : undefined;
 }
 
 /** A summary that is there, of a part of the way to this node. */

@@ -116,6 +116,18 @@ describe('a call outside a turn', () => {
     expect(refusalOf(closed, work.answers('p1'))).toEqual({ code: 'node_ended' });
   });
 
+  it('a summary stands under a node that no running turn goes on from', () => {
+    const summary = (parent: string, continues?: string) =>
+      ({ type: 'RequestSummary', nodeId: 's1', carrier: 'carrier-s1', instruction: 'i', parent, continues }) as const;
+    const running = play(asked(), [ask('t3'), aTurn.answers('t3-1', [{}])]).state;
+    expect(refusalOf(running, summary('t3-1'))).toMatchObject({ code: 'turn_running', turnId: 't3' });
+    expect(refusalOf(running, summary('t9-1'))).toEqual({ code: 'unknown_parent', parent: 't9-1' });
+    const { state } = play(running, [summary('t1-1'), work.answers('s1')]);
+    expect(state).toMatchObject({ head: 't2-1', running: { turnId: 't3' } });
+    expect(refusalOf(state, { ...summary('t2-1', 't1-1'), nodeId: 's2' })).toMatchObject({ code: 'unknown_parent' });
+    expect(decide(state, { ...summary('t2-1', 's1'), nodeId: 's2' })).toMatchObject({ ok: true });
+  });
+
   it('a transform stands under the head, or under the attempt before', () => {
     const { appends } = play(asked(), [transform('p1'), work.fails('p1', 'timeout'), transform('p2', { after: 'p1' })]);
     expect(appends[0]?.[0]?.data).toMatchObject({ parent: 't2-1', kind: 'transform' });
