@@ -134,6 +134,9 @@ describe('what a client says', () => {
     const turn = await api.ask(conversationId, say('two'));
     expect(await rows(conversationId)).toEqual([['taste', 'confirmed', 'hates coriander', ['loves coriander']]]);
     expect(blockOf(await api.replay(first(turn)))).toContain('taste: hates coriander [latest confirmed]');
+    const { fields } = await api.state(conversationId);
+    expect(fields[0]?.superseded).toEqual([{ value: 'loves coriander', nodeId: null }]);
+    expect((await api.replay(first(turn))).parts.map(({ nodeId }) => nodeId)).not.toContain('@0');
     const { periods } = await api.history(conversationId, 'taste');
     expect(periods.map(({ value, to }) => [value, to?.how])).toEqual([
       ['loves coriander', 'superseded'],

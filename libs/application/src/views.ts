@@ -324,10 +324,17 @@ export interface StatementView extends Written {
   readonly retracted?: true;
 }
 
+/** The same, with null for the node of what was said before there was one. */
+export type Rootable<T> = T extends readonly (infer Item)[]
+  ? readonly Rootable<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Key extends 'nodeId' ? string | null : Rootable<T[Key]> }
+    : T;
+
 /** The state at a node. */
 export interface StateView {
   readonly nodeId: string | null;
-  readonly fields: readonly FieldView[];
+  readonly fields: Rootable<readonly FieldView[]>;
 }
 
 /** How a field of the state came about. */
@@ -336,5 +343,5 @@ export interface StateHistoryView {
   readonly field: string;
   readonly kind: FieldView['kind'];
   /** In the order in which they began; one without `to` lasts. */
-  readonly periods: readonly HistoryEntry[];
+  readonly periods: Rootable<readonly HistoryEntry[]>;
 }

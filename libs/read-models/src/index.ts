@@ -6,6 +6,7 @@ export * from './conversation-tree/projection';
 export * from './conversation-tree/queries';
 export { dialogueStates } from './dialogue-state/projection';
 export { DialogueStates, type StatePlace } from './dialogue-state/queries';
+export { isRoot } from './dialogue-state/state-fold';
 export * from './faults';
 export * from './generation-writer';
 export * from './generations';

@@ -12,7 +12,7 @@ import {
   type Statement,
   step,
 } from '@palimpsest/dialogue-state';
-import type { DialogueStates } from '@palimpsest/read-models';
+import { type DialogueStates, isRoot } from '@palimpsest/read-models';
 import type { Statements } from './statements';
 
 export type StatementEvent = EventOf<'StateAsserted' | 'StateRetracted'>;
@@ -57,7 +57,7 @@ export class TurnState {
     const state = step(before, { nodeId, statements: found }, schema);
     const block = renderBlock(state, schema, { locale, moment, unsettled: new Set(mayChange) });
     return {
-      block: joined([frame(OPENS), ...block, frame(CLOSES)]),
+      block: joined([frame(OPENS), ...block.map(onNode), frame(CLOSES)]),
       statements: await Promise.all(hits.map((hit) => this.event(turn, schema, hit))),
     };
   }
@@ -81,6 +81,12 @@ function heard(hit: ScanHit, revision: bigint): Statement {
 }
 
 const frame = (text: string): BlockPiece => ({ text, nodeId: null });
+
+/** What was said before there was a node came from none. */
+const onNode = ({ text, nodeId }: BlockPiece): BlockPiece => ({
+  text,
+  nodeId: nodeId && !isRoot(nodeId) ? nodeId : null,
+});
 
 /** Stretches that come from the same place are one. */
 function joined(pieces: readonly BlockPiece[]): StateBlock {

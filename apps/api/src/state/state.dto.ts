@@ -64,14 +64,14 @@ export class StateHistoryQuery extends StateQuery {
 }
 
 export class SourceOfValueBody {
-  @ApiId() readonly nodeId!: string;
+  @ApiId({ nullable: true, description: 'Null: it was said before there was a node' }) readonly nodeId!: string | null;
   @ApiPropertyOptional({ type: 'string', description: 'The words that it rests on' }) readonly quote?: string;
 }
 
 class SupersededBody {
   @ApiProperty(scalar) readonly value!: string | number | boolean;
   @ApiPropertyOptional({ type: 'string' }) readonly currency?: string;
-  @ApiId() readonly nodeId!: string;
+  @ApiId({ nullable: true }) readonly nodeId!: string | null;
 }
 
 export class FieldStateBody implements Json<StateView['fields'][number]> {

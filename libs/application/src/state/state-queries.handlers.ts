@@ -1,12 +1,12 @@
 import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import type { ConversationState } from '@palimpsest/conversation';
 import { viewOf } from '@palimpsest/dialogue-state';
-import type { StatePlace } from '@palimpsest/read-models';
+import { isRoot, type StatePlace } from '@palimpsest/read-models';
 import type { ConversationIdentity } from '@palimpsest/turns';
 import { answer, type Answer, refused } from '../refusal';
 import { ownConversation, upTo } from '../system/guard';
 import { System } from '../system/system';
-import type { StateHistoryView, StateView } from '../views';
+import type { Rootable, StateHistoryView, StateView } from '../views';
 import { fieldIn, leadsTo, schemaAt } from './schema-in-force';
 import { GetState, GetStateHistory } from './state.messages';
 
@@ -40,6 +40,14 @@ async function before(system: System, { conversationId }: ConversationIdentity, 
   return source && { conversationId: source.conversationId, nodeId, revision: BigInt(source.revision) };
 }
 
+/** Plain JSON. */
+const onNodes = <T>(view: T): Rootable<T> =>
+  JSON.parse(
+    JSON.stringify(view, (name, value: unknown) =>
+      name === 'nodeId' && typeof value === 'string' && isRoot(value) ? null : value,
+    ),
+  ) as Rootable<T>;
+
 @QueryHandler(GetState)
 export class GetStateHandler implements IQueryHandler<GetState> {
   constructor(private readonly system: System) {}
@@ -48,7 +56,7 @@ export class GetStateHandler implements IQueryHandler<GetState> {
     return placed(this.system, query, async ({ conversation, state, place }) => {
       const { nodeId } = place;
       const schema = await schemaAt(this.system, conversation, state, nodeId);
-      return answer({ nodeId, fields: schema ? viewOf(await this.system.states.at(place), schema) : [] });
+      return answer({ nodeId, fields: schema ? onNodes(viewOf(await this.system.states.at(place), schema)) : [] });
     });
   }
 }
@@ -64,7 +72,7 @@ export class GetStateHistoryHandler implements IQueryHandler<GetStateHistory> {
       if (!field.ok) return field;
       const { name, kind } = field.value;
       const periods = await this.system.states.history(place, { fields: [field.value] }, name);
-      return answer({ nodeId: place.nodeId, field: name, kind, periods });
+      return answer({ nodeId: place.nodeId, field: name, kind, periods: onNodes(periods) });
     });
   }
 }

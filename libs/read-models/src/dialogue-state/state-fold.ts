@@ -8,7 +8,9 @@ export type RoutedEvent = Pick<ConversationEvent, 'type' | 'data'> & {
   readonly revision: bigint;
 };
 
+/** Where there is no node yet: what a lineage of an epoch begins at. */
 export const rootOf = (epoch: number): string => `@${epoch}`;
+export const isRoot = (nodeId: string): boolean => nodeId.startsWith('@');
 
 const placeOf = (conversationId: string, nodeId: string): string => `${conversationId} ${nodeId}`;
 
@@ -211,8 +213,7 @@ export class StateFold {
 
   /** A node without a row is a root at which something is said before anything was asked. */
   private root(place: NodePlace): StateNodeRow {
-    if (!place.node_id.startsWith('@'))
-      throw new Error(`Something is said of node ${place.node_id}, which is not there.`);
+    if (!isRoot(place.node_id)) throw new Error(`Something is said of node ${place.node_id}, which is not there.`);
     return { ...place, before: null, requested_revision: -1n, holder: null };
   }
 

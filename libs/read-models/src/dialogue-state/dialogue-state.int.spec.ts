@@ -1,0 +1,309 @@
+import type { ConversationSource, DraftEvent, StatementRouting } from '@palimpsest/conversation';
+import {
+  history,
+  identityOf,
+  type LineageNode,
+  parseSchema,
+  reconcile,
+  type Statement,
+  type StateSchema,
+} from '@palimpsest/dialogue-state';
+import { EventCodec, InMemoryEventStore, KeyRing, MemoryKeyStore, type StoredEvent } from '@palimpsest/event-store';
+import { createLogger, createPool, type Pool } from '@palimpsest/platform';
+import fc from 'fast-check';
+import { randomBytes } from 'node:crypto';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database';
+import { ConversationLog } from '../conversation-log';
+import type { Tables } from '../projection';
+import { dialogueStates } from './projection';
+import { DialogueStates } from './queries';
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool({ url: database.url, applicationName: 'test', log: createLogger('silent') });
+  await pool.query(`create schema read; ${dialogueStates.tables}`);
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const tables = ['state_conversations_v1', 'state_nodes_v1', 'states_v1'];
+const empty = () => pool.query(`truncate ${tables.map((name) => `read.${name}`).join(', ')}`);
+const allRows = async () =>
+  Promise.all(tables.map(async (name) => (await pool.query(`select to_jsonb(t)::text as row from read.${name} t order by 1`)).rows)); // prettier-ignore
+
+function schemaOf(): StateSchema {
+  const fields = [
+    { name: 'budget', type: 'money', kind: 'constraint' },
+    { name: 'likes', type: 'text', kind: 'preference', cardinality: 'set' },
+    { name: 'mood', type: 'text', kind: 'fact', confirm: 'inferred' },
+  ];
+  const parsed = parseSchema({ fields });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.schema;
+}
+const schema = schemaOf();
+
+const A = '0197f7a0-0000-7000-8000-00000000000a';
+const B = '0197f7a0-0000-7000-8000-00000000000b';
+
+interface Op {
+  readonly kind: 'ask' | 'compact' | 'say' | 'clear' | 'grow';
+  readonly in: 'a' | 'b';
+  /** Which of the nodes that are there: 0 the newest. */
+  readonly back: number;
+  readonly field: number;
+  readonly value: number;
+  readonly key: string | null;
+  readonly currency: boolean;
+  readonly by: 'user' | 'client' | 'rule' | 'model';
+  readonly retract: boolean;
+}
+const ops: fc.Arbitrary<readonly Op[]> = fc.array(
+  fc.record<Op>({
+    kind: fc.oneof({ weight: 6, arbitrary: fc.constant('say') }, { weight: 4, arbitrary: fc.constant('ask') }, { weight: 1, arbitrary: fc.constantFrom('compact', 'clear', 'grow', 'grow') }), // prettier-ignore
+    in: fc.constantFrom('a', 'b'),
+    back: fc.oneof(fc.constant(0), fc.nat(5)),
+    field: fc.nat(2),
+    value: fc.nat(2),
+    key: fc.option(fc.constantFrom('food', 'FOOD', 'drink')),
+    currency: fc.boolean(),
+    by: fc.constantFrom('user', 'client', 'rule', 'model'),
+    retract: fc.nat(4).map((n) => n === 0),
+  }),
+  { maxLength: 30, size: 'max' },
+);
+
+interface Told {
+  readonly before: string | null;
+  readonly root: string;
+}
+
+/** A log of its own, and beside it what the rules make of it, lineage by lineage, with all that was said in the clear. */
+class Story {
+  private readonly store = new InMemoryEventStore();
+  private readonly keys = new KeyRing({ store: new MemoryKeyStore(), installation: [randomBytes(32)] });
+  private readonly codec = new EventCodec({ store: this.store, keys: this.keys });
+  readonly log = new ConversationLog(this.store, this.codec);
+  source: ConversationSource | undefined;
+  readonly nodes = new Map<string, Map<string, Told>>();
+  private readonly said = new Map<string, Statement[]>();
+  private readonly epochs = new Map<string, number>();
+
+  async tell(all: readonly Op[]): Promise<void> {
+    await this.start(A);
+    for (const [n, op] of all.entries()) await this.take(op, n);
+  }
+
+  async events(): Promise<readonly StoredEvent[]> {
+    const events: StoredEvent[] = [];
+    for await (const event of this.store.readAll()) events.push(event);
+    return events;
+  }
+
+  async end(conversationId: string): Promise<bigint> {
+    return (await this.log.after(conversationId, -1n)).at(-1)?.revision ?? -1n;
+  }
+
+  lineage(conversationId: string, nodeId: string | null): readonly LineageNode[] {
+    const way: string[] = [];
+    let root = this.rootOf(conversationId);
+    let grown = false;
+    for (let id = nodeId; id !== null;) {
+      way.push(id);
+      grown = conversationId === B && id === this.source?.nodeId;
+      const told = grown ? undefined : this.nodes.get(conversationId)?.get(id);
+      root = told?.root ?? root;
+      id = told?.before ?? null;
+    }
+    const own = (grown ? way : [...way, root]).reverse().map((id) => ({ nodeId: id, statements: this.saidAt(conversationId, id) })); // prettier-ignore
+    if (!grown || !this.source) return own;
+    const { nodeId: at, revision } = this.source;
+    const there = this.lineage(A, at).map((node) => ({ ...node, statements: node.statements.filter((one) => one.revision <= BigInt(revision)) })); // prettier-ignore
+    return [...there, ...own];
+  }
+
+  private async take(op: Op, n: number): Promise<void> {
+    const conversationId = op.in === 'b' && this.source ? B : A;
+    // Nothing grows from what stood before a clear; what is said of it is heard all the same.
+    const living = op.kind === 'say' ? undefined : this.rootOf(conversationId);
+    const known = [...(this.nodes.get(conversationId) ?? [])];
+    const there = known.flatMap(([id, { root }]) => (living === undefined || root === living ? [id] : []));
+    const at = there.at(-1 - op.back) ?? null;
+    switch (op.kind) {
+      case 'ask':
+      case 'compact': {
+        const origin = op.kind === 'compact' && at !== null;
+        const nodeId = `n${n}`;
+        const place = origin ? { kind: 'compaction', parent: null, origin: at, carrier: 'c' } : { kind: 'turn', parent: at, turnId: `t${n}`, round: 1 }; // prettier-ignore
+        const data = { ...place, nodeId, provider: 'p', model: 'm', length: 1, exact: true };
+        await this.append(conversationId, { type: 'CallRequested', data, content: {} });
+        this.nodes.get(conversationId)?.set(nodeId, { before: at, root: this.rootOf(conversationId) });
+        return;
+      }
+      case 'say':
+        return this.say(conversationId, at, op);
+      case 'clear': {
+        const epoch = (this.epochs.get(conversationId) ?? 0) + 1;
+        await this.append(conversationId, { type: 'ConversationCleared', data: { from: at, epoch }, content: null });
+        this.epochs.set(conversationId, epoch);
+        return;
+      }
+      case 'grow':
+        if (this.source || at === null || conversationId !== A) return;
+        this.source = { conversationId: A, nodeId: at, revision: Number(await this.end(A)) };
+        await this.start(B, this.source);
+        this.nodes.get(B)?.set(at, { before: null, root: '@0' });
+    }
+  }
+
+  private async say(conversationId: string, nodeId: string | null, op: Op): Promise<void> {
+    const field = schema.fields[op.field];
+    if (!field) return;
+    const { by, retract } = op;
+    const isMoney = field.type === 'money';
+    const whole = retract && op.key === null && op.value === 0;
+    const content = {
+      ...(whole ? {} : { value: isMoney ? op.value * 1000 : ['Tea', 'tea ', 'noodles'][op.value] }),
+      ...(isMoney && op.currency && !whole ? { currency: 'KRW' } : {}),
+      ...(field.cardinality === 'set' && op.key !== null ? { key: op.key } : {}),
+      ...(by === 'user' || by === 'rule' ? { quote: `words ${op.value}` } : {}),
+    };
+    const digests = Object.fromEntries(Object.entries(identityOf(field, content as never)).map(([what, text]) => [what, `${field.name} ${what} ${text}`])); // prettier-ignore
+    const { name, cardinality, confirm } = field;
+    const data: StatementRouting = { nodeId, field: name, by, cardinality, confirm, digests };
+    const type = retract ? 'StateRetracted' : 'StateAsserted';
+    const revision = await this.append(conversationId, { type, data, content });
+    const place = `${conversationId} ${nodeId ?? this.rootOf(conversationId)}`;
+    const statement = { ...content, type, field: name, by, revision } as Statement;
+    this.said.set(place, [...(this.said.get(place) ?? []), statement]);
+  }
+
+  private async start(conversationId: string, source?: ConversationSource): Promise<void> {
+    await this.keys.forConversation(conversationId, 'subject');
+    const data = { assistantId: 'x', assistantVersion: 1, subjectId: 's', zone: 'UTC', whenBusy: 'refuse', ...(source && { source }) }; // prettier-ignore
+    this.nodes.set(conversationId, new Map());
+    await this.append(conversationId, { type: 'ConversationStarted', data, content: null });
+  }
+
+  private async append(conversationId: string, draft: object): Promise<bigint> {
+    const stream = `conversation-${conversationId}`;
+    const revision = await this.end(conversationId);
+    const context = { tenantId: 't', actor: 'a', correlationId: 'c', causationId: null, occurredAt: '2026-11-30T00:00:00.000Z' }; // prettier-ignore
+    const encoding = { appending: { backoff: { firstMs: 1, maxMs: 1 } }, payloads: new Map() };
+    const end = { revision, digest: null };
+    const events = await this.codec.encode(stream, end, [draft as DraftEvent], context, encoding as never);
+    await this.store.append(stream, revision < 0n ? 'no_stream' : revision, events);
+    return revision + 1n;
+  }
+
+  private saidAt(conversationId: string, nodeId: string): readonly Statement[] {
+    return this.said.get(`${conversationId} ${nodeId}`) ?? [];
+  }
+
+  private rootOf(conversationId: string): string {
+    return `@${this.epochs.get(conversationId) ?? 0}`;
+  }
+}
+
+/** Rows that go on under the reader: before each query but the first ones, the projection takes some more of the log. */
+function movingTables(events: readonly StoredEvent[], from: number, step: number, still = 0): Tables {
+  let [at, queries] = [from, 0];
+  return {
+    query: async (sql, values) => {
+      queries += 1;
+      const next = queries > still ? events.slice(at, at + step) : [];
+      at += next.length;
+      if (next.length) await dialogueStates.apply(next, pool);
+      return pool.query(sql, values);
+    },
+  };
+}
+
+/** A key may come in any wording that is the same to a reader. */
+const folded = (state: unknown): unknown => JSON.parse(JSON.stringify(state).replaceAll('FOOD', 'food'));
+
+async function holds(story: Story, read: Tables): Promise<void> {
+  const states = new DialogueStates(read, story.log, async (id) => (id === B && story.source ? [story.source] : []));
+  for (const [conversationId, nodes] of story.nodes) {
+    const revision = await story.end(conversationId);
+    for (const nodeId of [...[...nodes.keys()].reverse(), null]) {
+      const lineage = story.lineage(conversationId, nodeId);
+      expect(folded(await states.at({ conversationId, nodeId, revision }))).toEqual(folded(reconcile(lineage, schema)));
+      for (const { name } of schema.fields)
+        expect(await states.history({ conversationId, nodeId, revision }, schema, name)).toEqual(history(lineage, schema, name)); // prettier-ignore
+    }
+  }
+}
+
+describe('the state of dialogues, materialised by digests', () => {
+  it('is at every node what the rules make of its lineage, however late it was said, through compactions, clears, and into who grows from it', async () => {
+    await fc.assert(
+      fc.asyncProperty(ops, async (all) => {
+        await empty();
+        const story = new Story();
+        await story.tell(all);
+        await dialogueStates.apply(await story.events(), pool);
+        await holds(story, pool);
+      }),
+      { numRuns: 60 },
+    );
+  }, 120_000);
+
+  it('is the same however the log was cut into batches', async () => {
+    await fc.assert(
+      fc.asyncProperty(ops, fc.integer({ min: 1, max: 7 }), async (all, size) => {
+        const story = new Story();
+        await story.tell(all);
+        const events = await story.events();
+        await empty();
+        await dialogueStates.apply(events, pool);
+        const whole = await allRows();
+        await empty();
+        for (let at = 0; at < events.length; at += size) await dialogueStates.apply(events.slice(at, at + size), pool);
+        expect(await allRows()).toEqual(whole);
+      }),
+      { numRuns: 40 },
+    );
+  }, 120_000);
+
+  it('is read whole where the rows are behind the log, and while they move on', async () => {
+    await fc.assert(
+      fc.asyncProperty(ops, fc.nat(20), fc.nat(2), fc.nat(4), async (all, from, step, still) => {
+        await empty();
+        const story = new Story();
+        await story.tell(all);
+        const events = await story.events();
+        if (from) await dialogueStates.apply(events.slice(0, from), pool);
+        await holds(story, movingTables(events, from, step, still));
+      }),
+      { numRuns: 60 },
+    );
+  }, 120_000);
+
+  it('is read whole where something late is taken in between two queries of the reader', async () => {
+    const op: Op = {
+      kind: 'ask',
+      in: 'a',
+      back: 0,
+      field: 0,
+      value: 1,
+      key: null,
+      currency: false,
+      by: 'client',
+      retract: false,
+    };
+    for (const still of [0, 1, 2, 3, 4]) {
+      await empty();
+      const story = new Story();
+      await story.tell([op, op, { ...op, kind: 'say', back: 1 }]);
+      const events = await story.events();
+      await dialogueStates.apply(events.slice(0, 3), pool);
+      await holds(story, movingTables(events, 3, 1, still));
+    }
+  });
+});
