@@ -36,6 +36,8 @@ export function translate(event: DraftEvent): Said {
 
 function words(e: DraftEvent): Said {
   switch (e.type) {
+    case 'ConversationImported':
+      return { type: 'Noise' };
     case 'TurnQueued':
       return { type: 'TurnQueued', turn: e.data.turnId, status: 'queued' };
     case 'TurnStarted': {

@@ -4,6 +4,7 @@ import type {
   AssistantView,
   ClearedView,
   CompactionView,
+  ConversationDocument,
   ConversationView,
   DeletedView,
   HeadView,
@@ -240,6 +241,11 @@ export class Client {
 
   async transcript(conversationId: string, minRevision?: string): Promise<Json<TranscriptView>> {
     return this.get(`/v1/conversations/${conversationId}/transcript${atLeast(minRevision)}`);
+  }
+
+  /** As a document that can be imported; `query`: of one path. */
+  async export(conversationId: string, query = ''): Promise<ConversationDocument> {
+    return this.get(`/v1/conversations/${conversationId}/export${query}`);
   }
 
   async usage(conversationId: string, minRevision?: string): Promise<Json<UsageView>> {

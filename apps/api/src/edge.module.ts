@@ -6,6 +6,7 @@ import { HealthController } from './health/health.controller';
 import { Clients } from './http/clients';
 import { EDGE_CONFIG, type EdgeConfig } from './http/edge-config';
 import { ProblemFilter } from './http/problem-filter';
+import { ImportsController } from './imports/imports.controller';
 import { RunningTextController } from './internal/running-text.controller';
 import { NodesController } from './nodes/nodes.controller';
 import { OwnQueriesController } from './projections/own-queries.controller';
@@ -29,6 +30,7 @@ export class EdgeModule {
       controllers: [
         AssistantsController,
         ConversationsController,
+        ImportsController,
         TurnsController,
         ApprovalsController,
         StateController,

@@ -14,12 +14,14 @@ import { ProjectionsCommand } from './projections/projections.command';
 import { RebuildCommand } from './projections/rebuild.command';
 import { RetryCommand } from './projections/retry.command';
 import type { ParsedCommand } from './verb';
+import { ExportCommand } from './transfer/export.command';
+import { ImportCommand } from './transfer/import.command';
 import { VerifyCommand } from './verify/verify.command';
 
 /** One verb, one file; a group of verbs, one folder. */
 @Module({
   providers: [
-    ...[DemoCommand, VerifyCommand, AnchorCommand],
+    ...[DemoCommand, VerifyCommand, AnchorCommand, ExportCommand, ImportCommand],
     ...[KeysCommand, CreateKeyCommand, ListKeysCommand, RevokeKeyCommand, RotateKeysCommand, RotateSigningKeyCommand],
     ...[ProjectionsCommand, RebuildCommand, DropGenerationCommand, RetryCommand, NewProjectionCommand],
   ],

@@ -28,6 +28,13 @@ export class Remote {
     throw new Error(sentenceOf(response.status, text));
   }
 
+  /** The bytes of an answer, as they come. */
+  async stream(path: string): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.send('GET', path, undefined);
+    if (response.ok && response.body) return response.body;
+    throw new Error(sentenceOf(response.status, await response.text()));
+  }
+
   private async send(method: string, path: string, body: unknown): Promise<Response> {
     try {
       return await fetch(new URL(path, this.url), {

@@ -12,6 +12,8 @@ import { ClearConversationHandler } from './conversations/clear-conversation.han
 import { DeleteConversationHandler } from './conversations/delete-conversation.handler';
 import { StartConversationHandler } from './conversations/start-conversation.handler';
 import { SwitchBranchHandler } from './conversations/switch-branch.handler';
+import { ExportConversationHandler } from './exports/export-conversation.handler';
+import { ImportConversationHandler } from './imports/import-conversation.handler';
 import { GetNodeHandler, ReplayNodeHandler } from './nodes/node.handlers';
 import {
   DropGenerationHandler,
@@ -61,6 +63,8 @@ export const handlers = [
   AwaitTurnHandler,
   FollowTurnHandler,
   FollowRunningTextHandler,
+  ExportConversationHandler,
+  ImportConversationHandler,
   GetConversationHandler,
   ListConversationsHandler,
   ListApprovalsHandler,

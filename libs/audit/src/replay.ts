@@ -59,6 +59,11 @@ export class ReplayBroken extends Error {
   override readonly name = 'ReplayBroken';
 }
 
+/** The node was imported: what was sent is not known. */
+export class NoExactRequest extends Error {
+  override readonly name = 'NoExactRequest';
+}
+
 type Requested = OpenedEvent & { readonly id: string; readonly type: 'CallRequested' };
 /** A request and whose it is. */
 type Found = Requested & { readonly conversationId: string };
@@ -77,6 +82,8 @@ export class Replayer {
   async replay(conversationId: string, nodeId: string, requestedRevision: bigint): Promise<Replay> {
     const requests = new Map<string, Found>();
     await this.load(new Map([[nodeId, { conversationId, revision: requestedRevision }]]), requests);
+    if (requests.get(nodeId)?.data.provenance)
+      throw new NoExactRequest(`Node ${nodeId} was imported: its request is not known.`);
     const places = await this.resolve(conversationId, nodeId, requests);
     const segments = await this.restore(conversationId, places, requests);
     return assemble(requests.get(nodeId) as Found, segments, requests);

@@ -102,6 +102,20 @@ export interface ConversationSource {
   readonly revision: number;
 }
 
+/** Of a conversation that was brought in: what the document was, and what it calls the conversation; ISO 8601. */
+export interface ConversationProvenance {
+  readonly format: string;
+  readonly conversationId?: string;
+  readonly startedAt?: string;
+}
+
+/** Of a node that was brought in: its id there, and when its call was made and ended; ISO 8601. Its exact request is not known. */
+export interface NodeProvenance {
+  readonly nodeId: string;
+  readonly requestedAt?: string;
+  readonly endedAt?: string;
+}
+
 /**
  * Who says something about the state. `user`: the user's own words, which are quoted. `rule`: the same, found in the question by code.
  * `client`: whoever uses the API on the user's behalf. `model`: a model inferred it.
@@ -204,9 +218,12 @@ interface Shapes {
       whenBusy: 'refuse' | 'queue';
       /** Where it grows from: a node of another conversation, which is its head until a turn moves it. */
       source?: ConversationSource;
+      /** It was imported: until `ConversationImported` it takes nothing but the rest of its import. */
+      provenance?: ConversationProvenance;
     };
     content: null;
   };
+  ConversationImported: { data: Readonly<Record<never, never>>; content: null };
   TurnQueued: { data: { turnId: TurnId; assistantVersion: number; zone: string }; content: { question: string } };
   TurnStarted: {
     data: {
@@ -233,6 +250,7 @@ interface Shapes {
       exact: boolean;
       tokens?: RequestTokens;
       prefix?: RequestPrefix;
+      provenance?: NodeProvenance;
     };
     /**
      * The manifest and the new segments, spans, SHA-256, URL, headers: `libs/context` names the shape; outside a turn the `Instruction` too.

@@ -26,10 +26,11 @@ export function evolve(state: ConversationState, event: RecordedEvent): ActiveCo
   }
   if (state.status === 'active') return evolveActive(state, event);
   if (event.type !== 'ConversationStarted') throw new Error(`${event.type} stands before ConversationStarted.`);
-  const { whenBusy, source = null } = event.data;
+  const { whenBusy, source = null, provenance } = event.data;
   const grown = source && { conversationId: source.conversationId, nodeId: source.nodeId, headAt: revision };
   const head = source?.nodeId ?? null;
-  return remember({ ...newConversation, revision, whenBusy, source: grown, head }, event);
+  const importing = provenance !== undefined;
+  return remember({ ...newConversation, revision, whenBusy, importing, source: grown, head }, event);
 }
 
 /** Whatever happens in a conversation but its end. */
@@ -43,7 +44,7 @@ export function evolveActive(state: ActiveConversation, event: RecordedEvent<Liv
 type LivingEventType = Exclude<ConversationEventType, 'ConversationDeleted'>;
 type Fold<T extends ConversationEventType> = (state: ActiveConversation, event: RecordedEvent<T>) => ActiveConversation;
 
-const newConversation: Omit<ActiveConversation, 'revision' | 'whenBusy' | 'source' | 'head'> = {
+const newConversation: Omit<ActiveConversation, 'revision' | 'whenBusy' | 'importing' | 'source' | 'head'> = {
   status: 'active',
   nodes: Table.empty(),
   turns: Table.empty(),
@@ -64,6 +65,8 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
   ConversationStarted: () => {
     throw new Error('ConversationStarted stands twice in one stream.');
   },
+
+  ConversationImported: (s) => ({ ...s, importing: false }),
 
   TurnQueued: (s, { data: { turnId, assistantVersion, zone } }) => ({
     ...s,

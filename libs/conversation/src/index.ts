@@ -1,5 +1,6 @@
 export * from './commands';
 export { decide } from './decide';
+export { importHistory, type ImportDecision, type ImportHistory } from './decide/import-history';
 export { decode, newestVersion, type StoredShape, UnreadableEvent } from './decode';
 export * from './events';
 export { evolve } from './evolve';

@@ -20,6 +20,8 @@ export type Refusal =
   | { readonly code: 'cleared'; readonly epoch: number }
   /** Others grow from this conversation, and are not deleted. */
   | { readonly code: 'has_dependents'; readonly conversationIds: readonly string[] }
+  /** Its import has begun and not ended. */
+  | { readonly code: 'importing' }
   /** The conversation is deleted: its stream is over. */
   | { readonly code: 'deleted' }
   /** Not a node that the head may stand on, or none of its branch ever was the head. */

@@ -35,6 +35,8 @@ export interface ActiveConversation {
   /** Of the last event that was folded. */
   readonly revision: number;
   readonly whenBusy: 'refuse' | 'queue';
+  /** Its import has begun and not ended. */
+  readonly importing: boolean;
   /** Null: it grows from no other conversation. `headAt`: the revision at which that node was most recently the head. */
   readonly source: (Pick<ConversationSource, 'conversationId' | 'nodeId'> & { readonly headAt: number }) | null;
   readonly head: NodeId | null;

@@ -4,6 +4,7 @@ export * from './port';
 export { AnthropicProvider } from './anthropic-messages/provider';
 export { OpenAiProvider, type ProviderOptions } from './openai-chat/provider';
 export { type Ending, endingOfResponse } from './response-ending';
+export { type NeutralItem, neutralResponse } from './neutral-items';
 export { itemsOfResponse, textOfItems } from './response-items';
 export { SimulatedProvider } from './simulated/provider';
 export {

@@ -1,6 +1,7 @@
 import type { ReceivedItem } from '@palimpsest/context';
 import { itemsOfAnthropic } from './anthropic-messages/items';
 import { isRecord } from './json';
+import { itemsOfNeutral, NEUTRAL_FORMAT } from './neutral-items';
 import { itemsOfOpenAi } from './openai-chat/items';
 
 /** The items of a stored response, by the format that it names. A response of no known format has none. */
@@ -11,6 +12,8 @@ export function itemsOfResponse(response: unknown, nodeId: string, revision: num
       return itemsOfOpenAi(response, nodeId, revision);
     case 'anthropic.messages':
       return itemsOfAnthropic(response, nodeId, revision);
+    case NEUTRAL_FORMAT:
+      return itemsOfNeutral(response, nodeId, revision);
     default:
       return [];
   }

@@ -2,12 +2,12 @@ import type { ModelChoice } from '@palimpsest/assistant';
 import { correctionOf, type NodeRecord, type PlacedSegment, type RequestTraits, type Since } from '@palimpsest/context';
 import type { ActiveConversation, RequestedNode } from '@palimpsest/conversation';
 
-/** The request of the node before on a path, as the next one is compared with it; null where it is the first. */
+/** The request of the node before on a path, as the next one is compared with it; null where it is the first, or that request is not known. */
 export function requestBefore(
   node: NodeRecord | undefined,
   placed: readonly PlacedSegment[] | null,
 ): RequestTraits | null {
-  if (!node || !placed) return null;
+  if (!node || !placed?.length) return null;
   const { nodeId, kind, provider, model } = node;
   return { nodeId, kind, provider, model, segments: placed.map(({ segment }) => segment) };
 }

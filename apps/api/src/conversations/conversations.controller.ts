@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import {
@@ -16,6 +17,7 @@ import {
   CompactConversation,
   type CompactionView,
   DeleteConversation,
+  ExportConversation,
   GetConversation,
   GetTranscript,
   GetTree,
@@ -41,7 +43,7 @@ import { existing, idOf } from '../http/ids';
 import { AtLeastQuery, atLeast } from '../http/at-least';
 import { bigintOf, given } from '../http/json';
 import { ApiIdempotencyKey, ApiMinRevision, ApiPage, ApiPart, ApiProblems, whileWriting } from '../http/openapi';
-import { valueOf } from '../http/problem';
+import { invalid, valueOf } from '../http/problem';
 import { CurrentCaller, CurrentIdempotency } from '../http/request';
 import { bodyOf, optionalBodyOf, noBody, queryOf } from '../http/validate';
 import {
@@ -52,6 +54,7 @@ import {
   ConversationPageBody,
   DeletedBody,
   DeleteQuery,
+  ExportQuery,
   HeadBody,
   MoveHeadBody,
   PageQuery,
@@ -156,6 +159,26 @@ export class ConversationsController {
     @Query(queryOf(AtLeastQuery)) query: AtLeastQuery,
   ): Promise<TreeView> {
     return valueOf(await this.queries.execute(new GetTree(caller, id, atLeast(query))));
+  }
+
+  @Get(':id/export')
+  @ApiOperation({ summary: 'A document that can be imported: every node on every branch, or one path' })
+  @ApiQuery({ name: 'path', required: false, enum: ['head'], description: 'The path to the head alone' })
+  @ApiQuery({ name: 'node', required: false, description: 'The path to this node alone' })
+  @ApiMinRevision()
+  @ApiOkResponse({ schema: { type: 'object' }, description: 'Its format is in the README; display data is left out' })
+  @ApiProblems('not_found', 'behind', 'sealed')
+  async exportConversation(
+    @CurrentCaller() caller: Caller,
+    @Param('id', idOf('conversation')) id: string,
+    @Query(queryOf(ExportQuery)) query: ExportQuery,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { path, node } = query;
+    if (path !== undefined && node !== undefined) throw invalid('Name path or node: both are one path.');
+    const what = node === undefined ? (path ?? 'all') : { nodeId: existing('node', node) };
+    const text = valueOf(await this.queries.execute(new ExportConversation(caller, id, what, atLeast(query))));
+    await reply.type('application/json; charset=utf-8').send(Readable.from(text, { objectMode: false }));
   }
 
   @Get(':id/usage')

@@ -160,6 +160,16 @@ export class DeleteQuery {
   readonly cascade?: 'true' | 'false';
 }
 
+export class ExportQuery extends AtLeastQuery {
+  @Optional()
+  @IsIn(['head'], { message: '$property must be head' })
+  readonly path?: 'head';
+
+  @Optional()
+  @IsReference()
+  readonly node?: string;
+}
+
 export const transcriptFormats = ['json', 'markdown'] as const;
 
 export class TranscriptQuery extends AtLeastQuery {

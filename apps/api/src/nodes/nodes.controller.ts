@@ -44,7 +44,7 @@ export class NodesController {
       'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
     },
   })
-  @ApiProblems('not_found', 'behind', 'sealed', 'not_acceptable')
+  @ApiProblems('not_found', 'no_exact_request', 'behind', 'sealed', 'not_acceptable')
   async replayNode(
     @CurrentCaller() caller: Caller,
     @Param('id', idOf('node')) id: string,

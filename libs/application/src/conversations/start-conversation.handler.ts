@@ -1,5 +1,4 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { derivedId } from '@palimpsest/platform';
 import { answer, type Answer, refused } from '../refusal';
 import { commandKey, createdId } from '../system/command-keys';
 import { guarded } from '../system/guard';
@@ -7,6 +6,7 @@ import { System } from '../system/system';
 import type { ConversationView } from '../views';
 import { StartConversation } from './start-conversation.command';
 import { startedView } from './started-view';
+import { subjectOf } from './subject-of';
 import { validate as isUuid } from 'uuid';
 
 @CommandHandler(StartConversation)
@@ -24,7 +24,7 @@ export class StartConversationHandler implements ICommandHandler<StartConversati
           ? refused('not_found', 'There is no such assistant.')
           : refused('not_found', `There is no version ${options.version} of such an assistant.`);
       // A retry finds the subject that the first try named, an anonymous one too.
-      const subjectId = known?.subjectId ?? this.subject(caller.tenantId, conversationId, options.subjectId);
+      const subjectId = known?.subjectId ?? subjectOf(system, caller.tenantId, conversationId, options.subjectId);
       const keys = await system.keys.forConversation(conversationId, subjectId);
       const { zone = assistant.definition.zone, whenBusy = 'refuse' } = options;
       const result = await system.writer.handle(
@@ -45,12 +45,5 @@ export class StartConversationHandler implements ICommandHandler<StartConversati
     if (!isUuid(assistantId)) return undefined;
     const id = assistantId.toLowerCase();
     return version === undefined ? this.system.assistants.newest(id) : this.system.assistants.find(id, version);
-  }
-
-  /** The caller's own id of a person never stands in the clear, and two tenants' never meet. */
-  private subject(tenantId: string, conversationId: string, subjectId?: string): string {
-    return subjectId === undefined
-      ? derivedId('anonymous', conversationId)
-      : derivedId('subject', tenantId, this.system.subjectSalt, subjectId);
   }
 }

@@ -1,4 +1,4 @@
-import { ReplayBroken } from '@palimpsest/audit';
+import { NoExactRequest, ReplayBroken } from '@palimpsest/audit';
 import { PathFold, type PathNode } from '@palimpsest/context';
 import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import { itemsOfResponse } from '@palimpsest/providers';
@@ -47,9 +47,15 @@ export class ReplayNodeHandler implements IQueryHandler<ReplayNode> {
   constructor(private readonly system: System) {}
 
   async execute({ caller, nodeId, atLeast }: ReplayNode): Promise<Answer<ReplayView>> {
-    return ownNode(this.system, caller, nodeId, atLeast, async (node) =>
-      answer(await this.system.replayer.replay(node.conversation_id, node.node_id, node.requested_revision)),
-    );
+    return ownNode(this.system, caller, nodeId, atLeast, async (node) => {
+      try {
+        return answer(await this.system.replayer.replay(node.conversation_id, node.node_id, node.requested_revision));
+      } catch (error) {
+        if (!(error instanceof NoExactRequest)) throw error;
+        const detail = 'The node was imported: what it says is known, and the bytes that its model was sent are not.';
+        return refused('no_exact_request', detail, { nodeId });
+      }
+    });
   }
 }
 

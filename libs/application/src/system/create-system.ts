@@ -8,6 +8,7 @@ import type { ToolRegistry } from '@palimpsest/tools';
 import { Assistants, ConversationIdentities, RemoteTexts } from '@palimpsest/turns';
 import { AssistantWriter } from '../assistants/assistant-writer';
 import { type AnchorSettings, AuditWork } from '../audit';
+import { ImportWriter } from '../imports/import-writer';
 import type { Metrics } from '../metrics';
 import { openOwnProjections } from '../projections/own-projections';
 import { ProjectionOperations } from '../projections/projection-operations';
@@ -83,12 +84,13 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   const projectors = new Projectors({ pool, store, log, metrics, tables, writes, own: own.models });
   const assistantWriter = new AssistantWriter(store, codec);
   const playbooks = new PlaybookWriter(store, codec);
+  const imports = new ImportWriter(store, codec);
   const internalToken = internalTokenOf(options.installationKeys[0]);
   const onError = (err: unknown) => log.warn({ err }, 'the running text of another process could not be had');
   const remote = new RemoteTexts({ leases, feed, token: internalToken, onError });
   const audit = new AuditWork({ pool, store, keys, log, tree: tables.tree }, options.anchors);
   const system: System = {
-    ...{ store, codec, keys, tree, assistants, assistantWriter, playbooks, identities },
+    ...{ store, codec, keys, tree, assistants, assistantWriter, playbooks, imports, identities },
     ...{ writer, engine, work, compactor, feed, states, statements },
     ...{ replayer, tools, limits, internalToken, log: conversations, projector: projectors.tree },
     inbox: { approvals: new Approvals(tables.approvals), projector: projectors.approvals },
@@ -129,6 +131,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
       await writer.close();
       await assistantWriter.close();
       await playbooks.close();
+      await imports.close();
       // Behind the last append, so that the last anchor vouches for it.
       await audit.stop();
       await store.close();

@@ -76,6 +76,11 @@ export function refusalOf(refusal: Refusal | RevisionConflict): Refused {
       return refused('nothing_to_compact', 'Nothing was said since the last compaction, or at all.');
     case 'no_context':
       return refused('no_context', 'Nothing was said in this conversation yet: there is nothing to work on.');
+    case 'importing':
+      return refused(
+        'importing',
+        'The import of this conversation has not ended. Send the same document again: it goes on where it broke off.',
+      );
     case 'not_carrier':
     case 'node_ended':
     case 'carried':

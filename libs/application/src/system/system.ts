@@ -17,6 +17,7 @@ import type {
 } from '@palimpsest/turns';
 import type { AssistantWriter } from '../assistants/assistant-writer';
 import type { OwnProjections } from '../projections/own-projections';
+import type { ImportWriter } from '../imports/import-writer';
 import type { ProjectionOperations } from '../projections/projection-operations';
 import type { PlaybookWriter } from '../playbooks/playbook-writer';
 import type { TurnReader } from '../turns/turn-reader';
@@ -35,6 +36,7 @@ export abstract class System {
   abstract readonly assistants: Assistants;
   abstract readonly assistantWriter: AssistantWriter;
   abstract readonly playbooks: PlaybookWriter;
+  abstract readonly imports: ImportWriter;
   abstract readonly identities: ConversationIdentities;
   abstract readonly writer: ConversationWriter;
   abstract readonly engine: TurnEngine;

@@ -30,7 +30,8 @@ export function attachDependent(state: ActiveConversation, command: AttachDepend
 export function deleteConversation(state: ConversationState, command: DeleteConversation): Decision {
   if (state.status === 'deleted') return alreadySo;
   if (state.status === 'active') {
-    const occupied = busy(state);
+    // What is half imported has no turn that anybody carries.
+    const occupied = state.importing ? undefined : busy(state);
     if (occupied) return occupied;
     const conversationIds = state.dependents.filter((id) => !command.deletedDependents.includes(id));
     if (conversationIds.length > 0) return refuse({ code: 'has_dependents', conversationIds });

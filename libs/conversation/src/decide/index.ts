@@ -23,6 +23,7 @@ export function decide(state: ConversationState, command: ConversationCommand): 
   if (command.type === 'DeleteConversation') return deleteConversation(state, command);
   if (state.status === 'deleted') return refuse({ code: 'deleted' });
   if (state.status === 'absent') return refuse({ code: 'not_found', what: 'conversation' });
+  if (state.importing) return refuse({ code: 'importing' });
   switch (command.type) {
     case 'StartTurn':
       return startTurn(state, command);

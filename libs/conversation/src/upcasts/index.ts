@@ -5,6 +5,7 @@ export type Data = Readonly<Record<string, unknown>>;
 /** The newest version of each shape. */
 export const newest: Readonly<Record<ConversationEventType, number>> = {
   ConversationStarted: 1,
+  ConversationImported: 1,
   TurnQueued: 1,
   TurnStarted: 1,
   TurnTakenOver: 1,

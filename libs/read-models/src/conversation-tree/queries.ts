@@ -259,6 +259,21 @@ export class ConversationTree {
     };
   }
 
+  /** Where the events of these nodes stand; in no order. */
+  async eventsOf(nodeIds: readonly string[]): Promise<readonly PathRow[]> {
+    const { rows } = await this.tables.query<
+      Omit<PathRow, 'result_revisions'> & { readonly result_revisions: readonly string[] }
+    >(
+      `select n.node_id, n.conversation_id, n.turn_id, t.question_revision, n.requested_revision, n.ended_revision,
+         coalesce((select array_agg(c.executed_revision::text order by c.executed_revision) from read.tool_calls_v1 c
+           where c.node_id = n.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions,
+         '{}'::text[] as fold_revisions
+       from read.nodes_v1 n left join read.turns_v1 t on t.turn_id = n.turn_id where n.node_id = any($1::text[])`,
+      [nodeIds],
+    );
+    return rows.map((row) => ({ ...row, result_revisions: row.result_revisions.map(BigInt), fold_revisions: [] }));
+  }
+
   /** Where the results stand that hold something for the person alone, in order, by the turn that had them. */
   async displays(conversationIds: readonly string[]): Promise<ReadonlyMap<string, readonly bigint[]>> {
     const { rows } = await this.tables.query<{ turn_id: string; revisions: readonly string[] }>(
