@@ -1,4 +1,4 @@
-import { conversationKeyId } from '@palimpsest/event-store';
+import { conversationKeyId, playbookKeyId } from '@palimpsest/event-store';
 import { type Client, type Reply, until } from '../support/client';
 import { Deployment, type InnerProcess } from '../support/installation';
 
@@ -30,42 +30,55 @@ interface Story {
   readonly conversationId: string;
   readonly turnId: string;
   readonly nodeId: string;
+  readonly playbookId: string;
 }
 
 async function story(): Promise<Story> {
-  const conversationId = await client.conversation();
+  const conversationId = await client.conversation([], { state: 'default' });
   const { turnId, nodes } = await client.ask(conversationId, 'What is a palimpsest?');
+  const transform = await client.makePlaybook(conversationId);
+  if (transform.status !== 'created') throw new Error(transform.error.detail);
   await client.tree(conversationId);
-  return { conversationId, turnId, nodeId: nodes[0] as string };
+  return { conversationId, turnId, nodeId: nodes[0] as string, playbookId: transform.playbookId };
 }
+
+/** The keys of all that a story is. */
+const keysOf = ({ conversationId, playbookId }: Story): readonly string[] => [
+  conversationKeyId(conversationId),
+  playbookKeyId(playbookId),
+];
 
 const bodies: Readonly<Record<string, object>> = {
   '/turns': { text: 'And now?' },
   '/edit': { text: 'Another question' },
-  '/head': { nodeId: 'x' },
   '/approvals/{toolCallId}': { decision: 'approve', argumentsDigest: 'x' },
+  '/state': { field: 'goal', value: 'to know' },
+  '/playbooks/{id}/versions': { playbook: { title: 'Another' } },
 };
 
-/** Every route of the description that is about this conversation, one of its turns or one of its nodes. */
-async function everyRoute({
-  conversationId,
-  turnId,
-  nodeId,
-}: Story): Promise<readonly (Operation & { reply: Reply })[]> {
+const queries: Readonly<Record<string, string>> = {
+  '/state/history': '?field=goal',
+  '/diff': '?from=1&to=1',
+};
+
+const forPath = <T>(path: string, table: Readonly<Record<string, T>>): T | undefined =>
+  Object.entries(table).find(([end]) => path.endsWith(end))?.[1];
+
+/** Every route of the description that is about this conversation, one of its turns or nodes, or its playbook. */
+async function everyRoute(story: Story): Promise<readonly (Operation & { reply: Reply })[]> {
+  const { conversationId, turnId, nodeId, playbookId } = story;
+  const kinds = { '/v1/conversations/': conversationId, '/v1/nodes/': nodeId, '/v1/playbooks/': playbookId };
   const replies: (Operation & { reply: Reply })[] = [];
   // A deletion needs no key: it is what makes one go.
   const asking = operations.filter(({ method, path }) => method !== 'DELETE' && /\{\w*id\w*\}/i.test(path));
   for (const { method, path } of asking) {
-    const isNode = path.startsWith('/v1/nodes/');
-    const concrete = path
-      .replace(/\{(id|conversationId)\}/, isNode ? nodeId : conversationId)
-      .replace('{nodeId}', nodeId)
-      .replace('{turnId}', turnId)
-      .replace('{toolCallId}', `${nodeId}-0`);
-    const [, body] = Object.entries(bodies).find(([end]) => path.endsWith(end)) ?? [];
-    const fitting = path.endsWith('/head') ? { nodeId } : body;
-    const reply = await client.send(method, concrete, fitting && method !== 'GET' ? { body: fitting } : {});
-    replies.push({ method, path, reply: reply });
+    const [, id] = Object.entries(kinds).find(([start]) => path.startsWith(start)) ?? [];
+    if (id === undefined) throw new Error(`${path} is about something that this test does not know.`);
+    const concrete = path.replace('{id}', id).replace('{turnId}', turnId).replace('{toolCallId}', `${nodeId}-0`);
+    const body = path.endsWith('/head') ? { nodeId } : forPath(path, bodies);
+    const query = forPath(path, queries) ?? '';
+    const reply = await client.send(method, concrete + query, body && method !== 'GET' ? { body } : {});
+    replies.push({ method, path, reply });
   }
   return replies;
 }
@@ -75,13 +88,15 @@ const shown = (replies: readonly (Operation & { reply: Reply })[]) =>
     ({ method, path, reply }) => `${method} ${path} ${reply.status} ${String((reply.body as { code?: string }).code)}`,
   );
 
+const keys = () => api.installation.running.system.keys;
+
 /** Forgets what the process remembers of a key, as ten seconds would. */
-const forget = () => api.installation.running.system.keys.destroy('conversation-nobody');
+const forget = () => keys().destroy('conversation-nobody');
 
 describe('a conversation whose key is gone', () => {
   it('is sealed on every route once the key was destroyed, and the installation stays ready', async () => {
     const one = await story();
-    await api.installation.running.system.keys.destroy(conversationKeyId(one.conversationId));
+    for (const id of keysOf(one)) await keys().destroy(id);
     const replies = await everyRoute(one);
     expect(replies.length).toBeGreaterThan(12);
     expect(shown(replies).filter((line) => !/ 410 sealed$/.test(line))).toEqual([]);
@@ -90,9 +105,8 @@ describe('a conversation whose key is gone', () => {
 
   it('is key_lost on every route once the key is missing, and the installation is not ready until it is back', async () => {
     const one = await story();
-    const where = `where id = '${conversationKeyId(one.conversationId)}'`;
-    await site.pool.query(`create table ops.kept as select * from ops.keys ${where}`);
-    await site.pool.query(`delete from ops.keys ${where}`);
+    await site.pool.query('create table ops.kept as select * from ops.keys where id = any($1::text[])', [keysOf(one)]);
+    await site.pool.query('delete from ops.keys where id = any($1::text[])', [keysOf(one)]);
     await forget();
     const replies = await everyRoute(one);
     expect(shown(replies).filter((line) => !/ 503 key_lost$/.test(line))).toEqual([]);
@@ -104,5 +118,15 @@ describe('a conversation whose key is gone', () => {
     });
     await site.pool.query('insert into ops.keys select * from ops.kept; drop table ops.kept');
     expect((await client.transcript(one.conversationId)).bubbles).toHaveLength(2);
+    expect(await client.playbook(one.playbookId)).toMatchObject({ version: 1 });
+  });
+
+  it('keeps nobody from the playbook that was made from it; the conversation that would grow from it is sealed', async () => {
+    const one = await story();
+    await keys().destroy(conversationKeyId(one.conversationId));
+    const replies = (await everyRoute(one)).filter(({ path }) => path.startsWith('/v1/playbooks/'));
+    const sealed = 'POST /v1/playbooks/{id}/conversations 410 sealed';
+    expect(shown(replies).filter((line) => / (410|5\d\d) /.test(line))).toEqual([sealed]);
+    expect(await client.playbook(one.playbookId)).toMatchObject({ version: 1, transform: expect.any(String) });
   });
 });
