@@ -8,6 +8,10 @@ import { ProjectionLocks } from './projection-lock';
 import { Projector, type ProjectorOptions } from './projector';
 import { LiveTables } from './tables';
 
+// A busy machine is no reason to fail: only what never comes about ends a wait.
+jest.setTimeout(120_000);
+const WAIT_MS = 60_000;
+
 /** Sums what its events hold, by stream. What is no number it can't take. */
 const sums: Projection = {
   name: 'sums',
@@ -80,7 +84,7 @@ async function append(stream: string, ...numbers: readonly (string | number)[]):
 }
 async function caughtUp(projector: Projector): Promise<void> {
   const end = await store.lastPosition();
-  for (const until = Date.now() + 10_000; projector.position < end && Date.now() < until;) await projector.moved(50);
+  for (const until = Date.now() + WAIT_MS; projector.position < end && Date.now() < until;) await projector.moved(50);
   expect(projector.position).toBeGreaterThanOrEqual(end);
 }
 async function rows(): Promise<Record<string, number>> {
@@ -89,7 +93,7 @@ async function rows(): Promise<Record<string, number>> {
 }
 const parkedRows = async () => (await pool.query('select * from read.parked order by stream')).rows;
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 10_000; Date.now() < end; await new Promise((wait) => setTimeout(wait, 20)))
+  for (const end = Date.now() + WAIT_MS; Date.now() < end; await new Promise((wait) => setTimeout(wait, 20)))
     if (await holds()) return;
   throw new Error('It did not come about.');
 }
