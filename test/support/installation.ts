@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { serve } from '../../apps/api/src/serve';
 import { type Installation, openInstallation } from '../../apps/api/src/wiring/installation';
+import { readOperatorFiles } from '../../apps/api/src/wiring/operator-files';
 import { temporaryFolder } from './child';
 import { Client } from './client';
 import { createTestDatabase, type TestDatabase } from './database';
@@ -102,7 +103,14 @@ export class Deployment {
     const config = loadConfig(this.environment(settings));
     const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) });
     const home = openDataDir(config.dataDir);
-    const installation = await openInstallation(config, home, log, () => undefined, this.model);
+    const installation = await openInstallation(
+      config,
+      readOperatorFiles(config),
+      home,
+      log,
+      () => undefined,
+      this.model,
+    );
     const served = await serve(config, installation, log);
     let open = true;
     const process: InnerProcess = {

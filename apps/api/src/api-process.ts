@@ -3,15 +3,17 @@ import { createLogger, loadConfig, openDataDir } from '@palimpsest/platform';
 import { banner } from './banner';
 import { serve } from './serve';
 import { openInstallation } from './wiring/installation';
+import { readOperatorFiles } from './wiring/operator-files';
 
 /** The whole of Palimpsest in one process, until it is told to end. `simulated`: see `openInstallation`. */
 export async function apiProcess(simulated?: { readonly url: string }): Promise<void> {
   const config = loadConfig(process.env);
   const log = createLogger(config.logLevel);
+  const files = readOperatorFiles(config);
   const home = openDataDir(config.dataDir);
   try {
     const { ending, lose } = lifetimeOfThisProcess();
-    const installation = await openInstallation(config, home, log, lose, simulated);
+    const installation = await openInstallation(config, files, home, log, lose, simulated);
     try {
       const served = await serve(config, installation, log);
       home.announce(served.url);

@@ -18,6 +18,7 @@ import {
 } from '@palimpsest/platform';
 import type { SimulatedModel } from '@palimpsest/providers';
 import { HeldStore, startOnceReachable } from './late-start';
+import type { OperatorFiles } from './operator-files';
 import { createProviders, type Providers } from './providers';
 import { createTools, type Tools } from './tools';
 
@@ -43,6 +44,7 @@ const FIRST_TENANT = 'default';
 
 export async function openInstallation(
   config: Config,
+  files: OperatorFiles,
   home: DataDir,
   log: Logger,
   onLost: (error: Error) => void,
@@ -60,9 +62,9 @@ export async function openInstallation(
     closing.push(() => database.close());
     const { pool, embedded } = database;
     await refuseStrangeKeys(pool, installationKeys);
-    const providers = await createProviders(config, simulated);
+    const providers = await createProviders(config, files.models, simulated);
     closing.push(() => providers.close());
-    const tools = await createTools(config, home, embedded, log);
+    const tools = await createTools(config, files.tools, home, embedded, log);
     closing.push(() => tools.close());
     const apiKeys = new PostgresApiKeys(pool);
     const keyFile = await firstKey(apiKeys, pool, home);

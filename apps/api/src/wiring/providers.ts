@@ -2,7 +2,6 @@ import type { ModelChoice } from '@palimpsest/assistant';
 import type { Config } from '@palimpsest/platform';
 import {
   AnthropicProvider,
-  loadModels,
   type ModelProvider,
   type ModelRegistry,
   OpenAiProvider,
@@ -31,10 +30,10 @@ const defaults = {
  * where there is no key at all.
  */
 export async function createProviders(
-  { openai, anthropic, limits, modelsFile }: Config,
+  { openai, anthropic, limits }: Config,
+  models: ModelRegistry,
   given?: Pick<SimulatedModel, 'url'>,
 ): Promise<Providers> {
-  const models = loadModels(modelsFile);
   const timeoutMs = limits.callIdleTimeoutMs;
   const simulated = given ? { url: given.url, close: async () => undefined } : await startSimulatedModel();
   const providers: ModelProvider[] = [new SimulatedProvider({ baseUrl: simulated.url, timeoutMs })];

@@ -5,10 +5,10 @@ import {
   createSqlTool,
   createStateTools,
   createToolRegistry,
-  loadToolsFile,
   provisionSqlDatabase,
   salesSampleSql,
   type SqlTool,
+  type ToolsConfig,
   type ToolRegistry,
 } from '@palimpsest/tools';
 import { randomBytes } from 'node:crypto';
@@ -26,6 +26,7 @@ export interface Tools {
  */
 export async function createTools(
   config: Config,
+  { http, mcp: servers }: ToolsConfig,
   home: DataDir,
   postgres: EmbeddedPostgres | undefined,
   log: Logger,
@@ -33,15 +34,14 @@ export async function createTools(
   const url = config.sqlDatabaseUrl ?? (postgres && (await sampleDatabase(home, postgres)));
   const sql: SqlTool | undefined = url === undefined ? undefined : await createSqlTool({ url });
   const { maxToolResultBytes, maxResultPageTokens: maxPageTokens } = config.limits;
-  const named = config.toolsFile === undefined ? undefined : loadToolsFile(config.toolsFile, process.env);
-  const mcp = createMcpTools(named?.mcp ?? [], {
+  const mcp = createMcpTools(servers, {
     maxToolResultBytes,
     onChange: (server, state, why) =>
       log[state === 'connected' ? 'info' : 'warn']({ server, why }, `MCP server ${state}`),
   });
   const builtins = [createReadResultTool({ maxPageTokens }), ...createStateTools(), ...(sql ? [sql] : [])];
   return {
-    registry: createToolRegistry({ builtins, http: named?.http ?? [], mcp }, { maxToolResultBytes }),
+    registry: createToolRegistry({ builtins, http, mcp }, { maxToolResultBytes }),
     sql: config.sqlDatabaseUrl
       ? 'reads the database of PALIMPSEST_SQL_DATABASE_URL'
       : sql
