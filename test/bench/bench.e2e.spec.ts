@@ -1,5 +1,6 @@
 import { createTestDatabase } from '../support/database';
 import { runBench } from './bench';
+import type { Row } from './rows';
 
 /** Small, and only what is the same on every machine: no time is judged here. */
 describe('the bench, in small', () => {
@@ -23,7 +24,11 @@ describe('the bench, in small', () => {
       'turn 34 to turn 10, beyond what is sent',
     ]);
     expect(replays?.map(({ what }) => what)).toEqual([1, 10, 34].map((turn) => `turn ${turn}: replay to reading`));
-    for (const row of sections.flatMap(({ rows }) => rows)) expect(row.ratio).toBeGreaterThan(0);
+    // A difference of two times may be less than nothing on a busy machine; whatever else is measured is more.
+    const isDifference = ({ what }: Row): boolean => what.endsWith('beyond what is sent');
+    const rows = sections.flatMap((section) => section.rows);
+    expect(rows.filter((row) => !Number.isFinite(row.ratio))).toEqual([]);
+    expect(rows.filter((row) => row.ratio <= 0 && !isDifference(row))).toEqual([]);
     // Tables this small are a good part free space, so the log's aim (0.6) is not asked of them.
     const ratioOf = (what: string) => storage?.find((row) => row.what === what)?.ratio ?? NaN;
     expect(ratioOf('all turns: log')).toBeLessThan(0.75);
