@@ -12,7 +12,12 @@ let deployment: Deployment;
 let process: InnerProcess;
 let api: Client;
 let stranger: Client;
-let before: { readonly conversationId: string; readonly turnId: string; readonly assistantId: string };
+let before: {
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly assistantId: string;
+  readonly position: string;
+};
 const folder = temporaryFolder();
 const dir = join(folder.path, 'projections');
 
@@ -28,8 +33,8 @@ beforeAll(async () => {
   api = await deployment.client(earlier);
   const conversationId = await api.conversation(['lookup']);
   const { assistantId } = await api.get<{ assistantId: string }>(`/v1/conversations/${conversationId}`);
-  const { turnId } = await api.ask(conversationId, look('prices'));
-  before = { conversationId, turnId, assistantId };
+  const { turnId, position } = await api.ask(conversationId, look('prices'));
+  before = { conversationId, turnId, assistantId, position };
   await earlier.close();
   for (const args of [['turns'], ['--example', 'token-cost'], ['--example', 'resting-answers']])
     expect(await make(...args)).toMatchObject({ end: 0, err: '' });
@@ -82,7 +87,7 @@ it('a projection that was added answers over all old history, while turns go on'
 });
 
 it('every answer that rested on a given tool result', async () => {
-  const { items } = await ask('resting-answers', '?tool=lookup');
+  const { items } = await ask('resting-answers', `?tool=lookup&${upTo(before)}`);
   expect(items).toMatchObject([
     {
       ...{ conversation_id: before.conversationId, turn_id: before.turnId, tool: 'lookup' },

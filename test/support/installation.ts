@@ -61,7 +61,7 @@ export interface OwnProcess extends Process {
 export class Deployment {
   readonly processes: Process[] = [];
   private readonly apis: Process[] = [];
-  private projector: Promise<Process> | undefined;
+  private projector: Promise<OwnProcess> | undefined;
   private second: Promise<Process> | undefined;
 
   private constructor(
@@ -89,7 +89,7 @@ export class Deployment {
 
   /** Starts a process inside this one. All of them call the one simulated model, which captures what it gets. */
   async start(settings: Settings = {}): Promise<InnerProcess> {
-    const [process] = await Promise.all([this.startInside(settings), this.startProjector()]);
+    const [process] = await Promise.all([this.startInside(settings), this.startProjector(settings)]);
     return process;
   }
 
@@ -143,9 +143,17 @@ export class Deployment {
     return own;
   }
 
-  private async startProjector(): Promise<void> {
-    if (this.isSpread && this.settings['PALIMPSEST_PROJECTOR'] === undefined)
-      await (this.projector ??= this.spawn({}, 'projector'));
+  private async startProjector(settings: Settings): Promise<void> {
+    if (!this.isSpread || this.settings['PALIMPSEST_PROJECTOR'] !== undefined) return;
+    await (this.projector ??= this.spawn({}, 'projector'));
+    // The first one knows no projections of the operator's own, or no later version of them.
+    const { PALIMPSEST_PROJECTIONS_DIR: own } = settings;
+    if (own !== undefined) await this.spawn({ PALIMPSEST_PROJECTIONS_DIR: own }, 'projector');
+  }
+
+  /** Who writes the read models: the projector where the deployment is spread, or else the processes inside this one. */
+  async writers(): Promise<Pick<OwnProcess, 'pid' | 'log'>> {
+    return (await this.projector) ?? { pid: process.pid, log: this.processes.flatMap(({ log }) => log) };
   }
 
   private async run(program: readonly string[], settings: Settings): Promise<OwnProcess> {
@@ -255,7 +263,7 @@ async function cutOff({ pool, running }: Installation): Promise<void> {
 }
 
 /** One line of a log, parsed. */
-export const linesOf = ({ log }: Process): readonly Record<string, unknown>[] =>
+export const linesOf = ({ log }: Pick<Process, 'log'>): readonly Record<string, unknown>[] =>
   log.map((line) => JSON.parse(line) as Record<string, unknown>);
 
 /** What a conversation's stream holds, opened. */
