@@ -1,0 +1,106 @@
+import { absent, type ConversationState, evolve } from '@palimpsest/conversation';
+import fc from 'fast-check';
+import { documents } from '../../testing/arbitrary-documents';
+import type { ConversationDocument, DocumentNode } from './document';
+import { type ImportPlace, planImport } from './plan-import';
+import { before, readDocument } from './read-document';
+
+const place: ImportPlace = {
+  start: { assistantId: 'a', assistantVersion: 1, subjectId: 's', zone: 'UTC' },
+  idFor: (what, id) => `${what}:${id}`,
+  argumentsDigest: () => 'digest',
+  tools: new Set(['lookup']),
+};
+
+const folded = (document: ConversationDocument) => {
+  const { events, head } = planImport(document, place);
+  const state = events.reduce<ConversationState>(
+    (now, event, at) => evolve(now, { ...event, revision: BigInt(at) }),
+    absent,
+  );
+  if (state.status !== 'active') throw new Error('It did not begin.');
+  return { events, head, state };
+};
+
+const idOf = ({ nodes }: ConversationDocument, id: string | null): string | null => {
+  const node = nodes.find((one) => one.id === id);
+  if (!node) return null;
+  if (node.turn === undefined) return `node:${node.id}`;
+  return `turn:${node.turn}-${nodes.filter(({ turn }) => turn === node.turn).indexOf(node) + 1}`;
+};
+
+describe('the plan of an import', () => {
+  it('any sound document becomes a conversation with its parents, kinds, statuses, turns and head', () => {
+    fc.assert(
+      fc.property(documents, (document) => {
+        expect(readDocument(document)).toEqual({ document });
+        const { state, head } = folded(document);
+        for (const node of document.nodes) {
+          const made = state.nodes.get(idOf(document, node.id) ?? '');
+          const from = made?.kind === 'compaction' ? made.origin : made?.parent;
+          expect([made?.kind, made?.status, from]).toEqual([node.kind, node.status, idOf(document, before(node))]);
+          if (node.turn !== undefined && node.begins)
+            expect(state.turns.get(`turn:${node.turn}`)?.status).toBe(node.begins.status);
+        }
+        expect([head, state.head]).toEqual([state.head, idOf(document, document.conversation.head)]);
+        expect([state.epoch, state.running, state.importing]).toEqual([document.conversation.epoch ?? 0, null, false]);
+      }),
+    );
+  });
+
+  it('is the same however often it is made', () => {
+    fc.assert(
+      fc.property(documents, (document) => {
+        expect(planImport(document, place)).toEqual(planImport(structuredClone(document), place));
+      }),
+    );
+  });
+
+  it('names no tool in the clear that the assistant does not have', () => {
+    fc.assert(
+      fc.property(documents, (document) => {
+        const clear = JSON.stringify(planImport(document, place).events.map(({ data }) => data));
+        expect(clear).not.toContain('other tool');
+      }),
+    );
+  });
+});
+
+const node = (id: string, parent: string | null, more: Partial<DocumentNode> = {}): DocumentNode => ({
+  ...{ id, parent, kind: 'turn', status: 'succeeded', turn: `t-${id}`, provider: 'p', model: 'm', usage: null },
+  begins: { kind: 'ask', at: '2026-11-30T00:00:00Z', zone: 'UTC', status: 'completed' },
+  sent: [{ type: 'user', text: 'q' }],
+  received: [],
+  ...more,
+});
+const talk = (nodes: readonly unknown[], head: string | null = null) => ({
+  ...{ format: 'palimpsest.conversation', version: 1, conversation: { head }, nodes },
+});
+const call = (toolCallId: string) => ({ type: 'tool_call' as const, toolCallId, name: 'n', arguments: '{}' });
+const result = (toolCallId: string, text = '') => ({ type: 'tool_result', toolCallId, text, isError: false }) as const;
+
+describe('a document is refused', () => {
+  it.each([
+    ['of another format', 'shape', { ...talk([]), format: 'other' }],
+    ['of a version to come', 'shape', { ...talk([]), version: 2 }],
+    ['with an id that is a text', 'shape', talk([node('a b', null)])],
+    ['with two nodes of one id', 'two_nodes', talk([node('a', null), node('a', null)])],
+    ['with a parent that it does not have', 'unknown_parent', talk([node('a', 'b')])],
+    ['with a node under itself', 'cycle', talk([node('a', 'a')])],
+    ['with a cycle', 'cycle', talk([node('a', 'b'), node('b', 'a')])],
+    ['with a child before its parent', 'out_of_order', talk([node('a', 'b'), node('b', null)])],
+    ['with a head that it does not have', 'missing_head', talk([node('a', null)], 'b')],
+    ['with a compaction under a parent', 'misplaced', talk([node('a', null), node('b', 'a', { kind: 'compaction' })])],
+    ['with a turn that forks', 'broken_turn', talk([node('a', null), node('b', 'a', { turn: 't-a' })])],
+    ['with two calls of one id', 'two_tool_calls', talk([node('a', null, { received: [call('c'), call('c')] })])],
+    ['with a result of no call', 'unknown_tool_call', talk([node('a', null, { unsent: [result('c')] })])],
+    [
+      'with two results of one call',
+      'two_results',
+      talk([node('a', null, { received: [call('c')], unsent: [result('c', 'x'), result('c', 'y')] })]),
+    ],
+    ['with a child from before a clear', 'bad_epoch', talk([node('a', null, { epoch: 1 })])],
+  ])('%s', (_what, fault, document) => {
+    expect(readDocument(document)).toMatchObject({ fault: { fault } });
+  });
+});
