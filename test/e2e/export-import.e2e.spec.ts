@@ -1,6 +1,12 @@
-import type { ConversationDocument, DocumentNode } from '@palimpsest/application';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConversationView } from '@palimpsest/application';
+import fc from 'fast-check';
+import { documents, shapeOf } from '../../libs/application/testing/arbitrary-documents';
 import { type Client, type Conversation } from '../support/client';
+import { temporaryFolder } from '../support/child';
 import { Deployment, type InnerProcess } from '../support/installation';
+import { palimpsest } from './cli-process';
 
 let deployment: Deployment;
 let process: InnerProcess;
@@ -20,16 +26,6 @@ async function send(assistantId: string, document: object) {
   return api.send<Conversation & { code: string; detail: string }>('POST', '/v1/imports', {
     body: { assistantId, document },
   });
-}
-
-/** With each id replaced by the node's place in the document: what two exports of one tree have in common. */
-function shape({ nodes, conversation }: ConversationDocument) {
-  const places = new Map<string, string>(nodes.map(({ id }, at) => [id, `#${at}`]));
-  const turns = new Map<string, string>();
-  for (const { turn } of nodes) if (turn !== undefined && !turns.has(turn)) turns.set(turn, `turn ${turns.size}`);
-  const named = JSON.stringify({ head: conversation.head, zone: conversation.zone, epoch: conversation.epoch, nodes });
-  const ids = [...places, ...turns].sort(([a], [b]) => b.length - a.length);
-  return JSON.parse(ids.reduce((text, [id, name]) => text.replaceAll(id, name), named)) as { nodes: DocumentNode[] };
 }
 
 /** A tool used twice, an edit, a regeneration, a call that failed, a compaction, and a turn behind it; the head on an older branch. */
@@ -58,7 +54,7 @@ describe('export and import', () => {
     expect(body.conversationId).not.toBe(conversationId);
 
     const again = await api.export(body.conversationId, `?minRevision=${body.revision}`);
-    expect(shape(again)).toEqual(shape(document));
+    expect(shapeOf(again)).toEqual(shapeOf(document));
     expect(document.nodes.map(({ kind }) => kind)).toContain('compaction');
     expect(JSON.stringify(document)).not.toContain('chart');
     const tree = await api.tree(body.conversationId);
@@ -76,7 +72,7 @@ describe('export and import', () => {
     document.nodes.forEach(({ parent }, at) => expect(parent).toBe(document.nodes[at - 1]?.id ?? null));
     const { assistantId } = await api.assistant();
     const { body } = await send(assistantId, document);
-    expect(shape(await api.export(body.conversationId, `?minRevision=${body.revision}`))).toEqual(shape(document));
+    expect(shapeOf(await api.export(body.conversationId, `?minRevision=${body.revision}`))).toEqual(shapeOf(document));
   });
 
   it('the same document again adds nothing and answers the same, whatever was said since', async () => {
@@ -160,5 +156,42 @@ describe('export and import', () => {
     await api.remove(body.conversationId);
     expect((await api.send('GET', `/v1/conversations/${body.conversationId}/export`)).status).toBe(410);
     expect((await send(assistantId, document)).status).toBe(410);
+  });
+
+  it('B10: random trees survive import, export, import and export', async () => {
+    const { assistantId } = await api.assistant();
+    await fc.assert(
+      fc.asyncProperty(documents, async (document) => {
+        const once = await send(assistantId, document);
+        expect(once.status).toBeLessThan(300);
+        const first = await api.export(once.body.conversationId, `?minRevision=${once.body.revision}`);
+        const twice = await send(assistantId, first);
+        const second = await api.export(twice.body.conversationId, `?minRevision=${twice.body.revision}`);
+        expect(shapeOf(first)).toEqual(shapeOf(document));
+        expect(shapeOf(second)).toEqual(shapeOf(document));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('B10: the command line writes a file and reads it, and says what is wrong with one', async () => {
+    const { conversationId } = await branchedConversation();
+    const { assistantId } = await api.assistant();
+    const folder = temporaryFolder();
+    const settings = { PALIMPSEST_URL: process.url, PALIMPSEST_API_KEY: api.apiKey, PALIMPSEST_DATA_DIR: folder.path };
+    const out = join(folder.path, 'talk.json');
+    const written = await palimpsest(['export', conversationId, '--out', out], settings);
+    expect(written).toMatchObject({ end: 0, err: '' });
+    const read = await palimpsest(['import', out, '--assistant', assistantId, '--json'], settings);
+    expect(read).toMatchObject({ end: 0, err: '' });
+    const imported = JSON.parse(read.out) as ConversationView;
+    const document = await api.export(conversationId);
+    expect(shapeOf(await api.export(imported.conversationId))).toEqual(shapeOf(document));
+
+    writeFileSync(out, '{"format":');
+    const broken = await palimpsest(['import', out, '--assistant', assistantId], settings);
+    expect(broken).toMatchObject({ end: 2 });
+    expect(broken.err).toContain('is no JSON document');
+    folder.remove();
   });
 });

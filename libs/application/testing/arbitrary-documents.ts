@@ -51,7 +51,7 @@ class Growth {
     for (const one of steps) {
       if (one.what === 'clear') this.epoch += 1;
       else if (one.what === 'turn') this.turn(one);
-      else this.work(one, one.what as 'compaction');
+      else this.work(one, one.what);
     }
     const places = this.places().filter(({ kind }) => kind === 'turn' || kind === 'compaction');
     const grownFrom = new Set(this.nodes.map(({ parent, origin }) => parent ?? origin));

@@ -69,7 +69,7 @@ describe('an import', () => {
   });
 
   it('of a deleted conversation is refused', () => {
-    const command = { type: 'ImportHistory', events: events as readonly ConversationEvent[], atMost: 9 } as const;
+    const command = { type: 'ImportHistory', events: events, atMost: 9 } as const;
     expect(importHistory({ status: 'deleted', revision: 3 }, command)).toMatchObject({ refusal: { code: 'deleted' } });
   });
 });
