@@ -1,4 +1,4 @@
-import { type ConversationEvent, importHistory } from '@palimpsest/conversation';
+import { importHistory } from '@palimpsest/conversation';
 import { InMemoryEventStore, StoreUnavailable } from '@palimpsest/event-store';
 import { context, testKeys } from '../../../event-store/testing';
 import { createCodec } from '../system/codec';
