@@ -4,6 +4,7 @@ import { cutBefore, sizeOf } from './cut';
 export const READ_RESULT = 'read_result';
 /** UTF-16 units of a result that stand in its stand-in. */
 export const STAND_IN_HEAD = 1000;
+const PAGE_LEFT = '[This page was left out again, to make room.]';
 /** Of a tool's name: a model may have made one up. */
 const MAX_NAME = 64;
 
@@ -15,8 +16,12 @@ export function handleOf(toolCallId: string): string {
   return toolCallId.split('-').slice(-3).join('-');
 }
 
-/** What a request holds in place of a result that is too large for it. The same result gives the same text. */
+/**
+ * What a request holds in place of a result that is too large for it. The same result gives the same text. Of a page that was read, the line
+ * that says which: whoever reads a long result on would else fill the request with the beginnings of its pages.
+ */
 export function standIn(tool: string, handle: string, text: string): string {
+  if (tool === READ_RESULT && text.includes('\n')) return `${text.slice(0, text.indexOf('\n'))}\n${PAGE_LEFT}`;
   const { bytes, characters } = sizeOf(text);
   const head = text.slice(0, cutBefore(text, 0, STAND_IN_HEAD));
   const how = `${READ_RESULT} {"id":"${handle}","page":1} reads it all, page by page`;

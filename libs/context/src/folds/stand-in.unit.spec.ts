@@ -24,6 +24,13 @@ describe('what stands in for a result', () => {
     expect(headOf('y'.repeat(STAND_IN_HEAD - 1) + '😀'.repeat(99))).toBe('y'.repeat(STAND_IN_HEAD - 1));
   });
 
+  it('of a page is the line that says which page of what it was', () => {
+    const page = `[read_result: page 3 of 41. Next: 4. id=9f3c21ab44de-2-0]\n${'x'.repeat(5000)}`;
+    expect(standIn('read_result', 'other', page)).toBe(
+      '[read_result: page 3 of 41. Next: 4. id=9f3c21ab44de-2-0]\n[This page was left out again, to make room.]',
+    );
+  });
+
   it('has another handle for every call of a path', () => {
     const other = '0193f2c4-6d1a-7c3e-9b52-000000000001';
     const calls = [`${turn}-1-0`, `${turn}-1-1`, `${turn}-11-0`, `${other}-1-0`];
