@@ -257,6 +257,24 @@ describe('a delete', () => {
     await expect(system().keys.forConversation(unborn)).rejects.toThrow(Sealed);
   });
 
+  it('while a summary or a playbook is made of it tells whoever waits for that, at once', async () => {
+    const slow = '[[sim: stall ms=2000 after=0]]';
+    const works = [
+      { body: {}, path: 'compactions', compaction: { instruction: `Summarise ${slow}` } },
+      { body: {}, path: 'playbooks', compaction: {} },
+    ];
+    for (const { body, path, compaction } of works) {
+      const id = await api.conversation([], { compaction });
+      await api.ask(id, `${say('here')} [[sim: draft-stall ms=2000 after=0]]`);
+      const made = api.send('POST', `/v1/conversations/${id}/${path}`, { body });
+      const out = async () =>
+        (await api.tree(id)).nodes.some(({ kind, status }) => kind !== 'turn' && status === 'pending');
+      await until(out);
+      await api.remove(id);
+      expect(await made).toMatchObject({ status: 410, body: { code: 'sealed' } });
+    }
+  });
+
   it('of those that grow from it one by one, leaves nothing in the way', async () => {
     const [source, grown] = [await api.conversation(), await api.conversation()];
     await api.ask(source, say('here'));

@@ -66,7 +66,7 @@ const GO_ON_PAUSES_MS = [0, 200, 1000, 3000];
  */
 export class TurnEngine implements TurnWriter {
   private readonly carries: Carries;
-  private stopping = false;
+  private readonly stopping = new AbortController();
 
   constructor(private readonly options: EngineOptions) {
     this.carries = new Carries(options.limits, options.leases, options.events);
@@ -83,7 +83,12 @@ export class TurnEngine implements TurnWriter {
   }
 
   get stopped(): boolean {
-    return this.stopping;
+    return this.stopping.signal.aborted;
+  }
+
+  /** Aborted as soon as this process takes no new work: who waits for another process's lets go. */
+  get stopSignal(): AbortSignal {
+    return this.stopping.signal;
   }
 
   isCarrying(carrier: string): boolean {
@@ -161,7 +166,7 @@ export class TurnEngine implements TurnWriter {
   /** The first of a queue, where no turn runs. Any process may. */
   async startQueued(conversation: ConversationIdentity, state: ActiveConversation): Promise<void> {
     const [first] = state.queue;
-    if (!first || this.stopping) return;
+    if (!first || this.stopped) return;
     const { turnId } = first;
     const question = await this.options.questionOf(conversation.conversationId, turnId);
     if (question === undefined) return;
@@ -173,7 +178,7 @@ export class TurnEngine implements TurnWriter {
 
   /** No new turns. Waits until those that run have ended, at most so long, and lets go of the rest: others take them over at once. */
   async stop(graceMs: number): Promise<void> {
-    this.stopping = true;
+    this.stopping.abort();
     const end = performance.now() + graceMs;
     while (this.carries.size && performance.now() < end) await sleep(20);
     const left = this.carries.all;
@@ -202,7 +207,7 @@ export class TurnEngine implements TurnWriter {
     if (state.running) return;
     if (state.queue.length)
       this.startQueued(conversation, state).catch((error: unknown) => this.options.events.broken(null, error));
-    else if (carry && !this.stopping) this.afterTurn(conversation, carry.turnId, state);
+    else if (carry && !this.stopped) this.afterTurn(conversation, carry.turnId, state);
   }
 
   private afterTurn(conversation: ConversationIdentity, turnId: string, { turns }: ActiveConversation): void {

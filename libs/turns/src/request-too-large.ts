@@ -24,7 +24,7 @@ export class ContextTooLarge extends RequestImpossible {
     readonly cap: number,
   ) {
     super(
-      `The request has about ${tokens} tokens with every tool result folded, and the model takes ${cap}. Ask for less, or begin anew.`,
+      `The request has about ${tokens} tokens with every tool result folded, and the model takes ${cap}. Ask for less, have the conversation compacted, or begin anew.`,
     );
   }
 }

@@ -4,7 +4,7 @@ import { RequestImpossible } from '@palimpsest/turns';
 import { answer, type Answer, refused } from '../refusal';
 import { commandKey } from '../system/command-keys';
 import { ownConversation } from '../system/guard';
-import { refusalOf } from '../system/refusals';
+import { conversationDeleted, refusalOf } from '../system/refusals';
 import { System } from '../system/system';
 import type { CompactionView } from '../views';
 import { CompactConversation } from './compact-conversation.command';
@@ -42,9 +42,13 @@ export class CompactConversationHandler implements ICommandHandler<CompactConver
     conversationId: string,
     { nodeId, revision }: { readonly nodeId: string; readonly revision: bigint },
   ): Promise<Answer<CompactionView>> {
-    const { turns, limits } = this.system;
-    const ended = await turns.nodeEnded(conversationId, nodeId, revision, AbortSignal.timeout(limits.callTimeoutMs));
-    return ended ? answer(ended) : refused('behind', 'The compaction has not ended yet. Ask again with the same key.');
+    const { turns, limits, engine, identities } = this.system;
+    const patience = AbortSignal.any([AbortSignal.timeout(limits.callTimeoutMs), engine.stopSignal]);
+    const ended = await turns.nodeEnded(conversationId, nodeId, revision, patience);
+    if (ended) return answer(ended);
+    if ((await identities.find(conversationId))?.deleted) return conversationDeleted();
+    if (engine.stopped) return processEnds;
+    return refused('behind', 'The compaction has not ended yet. Ask again with the same key.');
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActiveConversation, JudgeTransform, RequestTransform } from '@palimpsest/conversation';
-import { conversationKeyId } from '@palimpsest/event-store';
+import { conversationKeyId, Sealed } from '@palimpsest/event-store';
 import { defaultPlaybookSchema, type DraftRules, judgeText, type PlaybookDocument } from '@palimpsest/playbook';
 import { assistantVersionAt, type ConversationIdentity, type JudgeAnswer, RequestImpossible } from '@palimpsest/turns';
 import type { Caller, Idempotency } from '../caller/caller';
@@ -195,6 +195,7 @@ export class MakePlaybookHandler implements ICommandHandler<MakePlaybook> {
 
   private async read({ conversationId, tenantId }: ConversationIdentity, first: string): Promise<TransformFold> {
     const { state } = await this.system.writer.read(conversationId, tenantId);
+    if (state.status === 'deleted') throw new Sealed(conversationKeyId(conversationId));
     const start = state.status === 'active' ? state.nodes.get(first)?.requestedAt : undefined;
     if (start === undefined) throw new Error(`Node ${first} was requested, and the state does not know it.`);
     const fold = new TransformFold(first);

@@ -94,7 +94,7 @@ export class TurnReader {
     }
   }
 
-  /** A compaction's end, in the stream from this revision on; where it succeeded, with the move of the head. Undefined where `client` left. */
+  /** A compaction's end, in the stream from this revision on; where it succeeded, with the move of the head. Undefined where `client` left or all was deleted. */
   async nodeEnded(
     conversationId: string,
     nodeId: string,
@@ -104,6 +104,7 @@ export class TurnReader {
     for await (const item of this.items(conversationId, from, client)) {
       if (item.kind !== 'event') continue;
       const { type, data, content, revision, position } = item.event;
+      if (type === 'ConversationDeleted' || type === 'KeyDestroyed') return undefined;
       if (type === 'HeadMoved' && data.to === nodeId && data.reason === 'compaction')
         return { nodeId, status: 'succeeded', head: nodeId, revision, position };
       if (type !== 'CallFailed' || data.nodeId !== nodeId) continue;
