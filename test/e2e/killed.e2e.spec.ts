@@ -14,7 +14,7 @@ beforeAll(async () => {
 beforeEach(() => deployment.tools.behave());
 afterAll(() => deployment.close());
 
-it('T02: the program is killed between a tool call and its result: the turn is carried on, and no write runs twice', async () => {
+it('T02: the program is killed between a tool call and its result: the turn is carried on, and no write runs twice, and its unknown outcome is shown', async () => {
   const victim = await deployment.spawn();
   const conversationId = await api.conversation(['note', 'lookup']);
   const held = deployment.tools.hold();
@@ -40,7 +40,19 @@ it('T02: the program is killed between a tool call and its result: the turn is c
   expect(rest.map(({ id }) => id)).not.toContain(seen.at(-1)?.id);
   expect(deployment.tools.effectsOf(`${turnId}-1-0`)).toBe(1);
   expect(unpairedIn((await api.replay(`${turnId}-2`)).body)).toEqual([]);
-  expect(await api.ask(conversationId, '[[sim: say next]]')).toMatchObject({ answer: 'next' });
+  const next = await api.ask(conversationId, '[[sim: say next]]');
+  expect(next).toMatchObject({ answer: 'next' });
+
+  // The person is told what the model was told: of the write alone.
+  const unknownOutcomes = [{ toolCallId: `${turnId}-1-0`, name: 'note' }];
+  expect(await api.turn(conversationId, turnId)).toMatchObject({ status: 'completed', unknownOutcomes });
+  const { bubbles } = await api.transcript(conversationId, next.revision);
+  expect(bubbles[1]).toMatchObject({ text: 'carried on', unknownOutcomes });
+  expect(bubbles[3]).not.toHaveProperty('unknownOutcomes');
+  const markdown = await api.send('GET', `/v1/conversations/${conversationId}/transcript?format=markdown`);
+  expect(markdown.text).toContain(
+    '> carried on\n\nThe outcome of the tool call note is not known: it may have happened.\n',
+  );
 });
 
 it('loses nothing that was acknowledged when it is killed at once after the answer, and knows keys from before', async () => {

@@ -103,11 +103,16 @@ describe('calls and results of a turn that was cut short', () => {
     const conversationId = await api.conversation(['lookup', 'note']);
     const cut = await cutShort(conversationId, '[[sim: call lookup {"a":1}]] [[sim: call note {"b":2}]]', 1);
     expect(cut.cancelled).toMatchObject({ status: 'cancelled', answer: null, openCalls: [`${cut.turnId}-1-1`] });
+    const unknownOutcomes = [{ toolCallId: `${cut.turnId}-1-1`, name: 'note' }];
+    expect(cut.cancelled).toMatchObject({ unknownOutcomes });
+    const shown = async (revision: string) => (await api.transcript(conversationId, revision)).bubbles[1];
+    expect(await shown(cut.cancelled.revision)).toMatchObject({ role: 'assistant', unknownOutcomes });
 
     const next = await api.ask(conversationId, 'and now? [[sim: say well]]');
     cut.release();
 
     expect(next).toMatchObject({ status: 'completed', answer: 'well' });
+    expect(await shown(next.revision)).toMatchObject({ role: 'assistant', unknownOutcomes });
     const body = await requestOf(next.nodes, 0);
     expect(unpairedIn(body)).toEqual([]);
     const { results, questions } = requested(body);

@@ -35,6 +35,13 @@ export interface ConversationView {
 
 export type TurnStatus = 'queued' | 'running' | 'awaiting_approval' | 'completed' | 'failed' | 'cancelled';
 
+/** A write call that was started and of which nobody knows what it did. It is not made again by itself. */
+export interface UnknownOutcomeView {
+  readonly toolCallId: string;
+  /** The tool's, as the assistant names it. */
+  readonly name: string;
+}
+
 export interface TurnView extends Written {
   readonly turnId: string;
   readonly status: TurnStatus;
@@ -44,6 +51,8 @@ export interface TurnView extends Written {
   readonly error?: { readonly code: string; readonly detail: string };
   /** Tool calls that were started and whose outcome is not known. */
   readonly openCalls?: readonly string[];
+  /** Write calls that may have had their effect: those of `openCalls`, and those that were given up when another process went on. */
+  readonly unknownOutcomes?: readonly UnknownOutcomeView[];
   readonly head: string | null;
   readonly nodes: readonly string[];
   readonly usage: Usage;
@@ -134,6 +143,8 @@ export interface BubbleView {
   readonly nodeId: string;
   readonly turnId: string;
   readonly display?: readonly unknown[];
+  /** Of an answer. */
+  readonly unknownOutcomes?: readonly UnknownOutcomeView[];
   /** Index from 1. `siblings`: the first node of each turn that began at the same place, this one included, in the order in which they were asked. */
   readonly branch: { readonly index: number; readonly count: number; readonly siblings: readonly string[] };
 }

@@ -18,6 +18,7 @@ import type { Json } from '../http/json';
 import { ApiDecimal, ApiId } from '../http/openapi';
 import { IsDecimal, IsName, IsOpaque, IsReference, IsZone, Optional } from '../http/rules';
 import { UsageBody } from '../http/usage.dto';
+import { UnknownOutcomeBody } from '../turns/turns.dto';
 
 const whenBusy = ['refuse', 'queue'] as const;
 
@@ -219,6 +220,8 @@ export class BubbleBody implements Json<BubbleView> {
   @ApiId() readonly turnId!: string;
   @ApiPropertyOptional({ type: 'array', items: {}, description: 'For the person alone: no model sees it' })
   readonly display?: unknown[];
+  @ApiPropertyOptional({ type: [UnknownOutcomeBody], description: 'Write calls of the turn that may have happened' })
+  readonly unknownOutcomes?: UnknownOutcomeBody[];
   @ApiProperty({ type: BranchBody }) readonly branch!: BranchBody;
 }
 

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { ApprovalView, Page, TurnStatus, TurnView } from '@palimpsest/application';
+import type { ApprovalView, Page, TurnStatus, TurnView, UnknownOutcomeView } from '@palimpsest/application';
 import { IsIn, IsInt, Matches, Max, Min } from 'class-validator';
 import type { Json } from '../http/json';
 import { ApiDecimal, ApiId } from '../http/openapi';
@@ -84,6 +84,11 @@ export class TurnErrorBody {
   @ApiProperty() readonly detail!: string;
 }
 
+export class UnknownOutcomeBody implements Json<UnknownOutcomeView> {
+  @ApiId() readonly toolCallId!: string;
+  @ApiProperty({ description: 'The tool’s name' }) readonly name!: string;
+}
+
 export class TurnBody implements Json<TurnView> {
   @ApiId() readonly turnId!: string;
   @ApiProperty({ enum: statuses }) readonly status!: TurnStatus;
@@ -95,6 +100,11 @@ export class TurnBody implements Json<TurnView> {
   @ApiPropertyOptional({ type: TurnErrorBody }) readonly error?: TurnErrorBody;
   @ApiPropertyOptional({ type: [String], description: 'Tool calls that were started and whose outcome is not known' })
   readonly openCalls?: string[];
+  @ApiPropertyOptional({
+    type: [UnknownOutcomeBody],
+    description: 'Write calls that were started and may have happened; none is made again by itself',
+  })
+  readonly unknownOutcomes?: UnknownOutcomeBody[];
   @ApiId({ nullable: true }) readonly head!: string | null;
   @ApiProperty({ type: [String] }) readonly nodes!: string[];
   @ApiProperty({ type: UsageBody }) readonly usage!: UsageBody;

@@ -8,9 +8,14 @@ export function transcriptMarkdown({ bubbles }: TranscriptView): string {
   return bubbles.map(said).join('\n');
 }
 
-function said({ role, text, display = [] }: BubbleView): string {
+function said({ role, text, display = [], unknownOutcomes = [] }: BubbleView): string {
   const shown = display.map((data) => ['```json', JSON.stringify(data, null, 2), '```'].join('\n'));
-  return `**${role === 'user' ? 'User' : 'Assistant'}**\n\n${quoted([text, ...shown].join('\n\n'))}\n`;
+  const unknown = unknownOutcomes.map(
+    ({ name }) => `The outcome of the tool call ${name} is not known: it may have happened.\n`,
+  );
+  const quotes = [text, ...shown].filter((part) => part !== '').join('\n\n');
+  const parts = [...(quotes === '' ? [] : [`${quoted(quotes)}\n`]), ...unknown];
+  return [`**${role === 'user' ? 'User' : 'Assistant'}**\n`, ...parts].join('\n');
 }
 
 const quoted = (text: string): string =>

@@ -23,6 +23,15 @@ describe('a transcript as Markdown', () => {
     expect(lines.filter((line) => !line.startsWith('>'))).toEqual(['**Assistant**']);
   });
 
+  it('says of which tool call nobody knows whether it happened, outside what was said', () => {
+    const unknownOutcomes = [{ toolCallId: 't-1-0', name: 'note' }];
+    const line = 'The outcome of the tool call note is not known: it may have happened.';
+    expect(markdown({ ...bubble('assistant', 'Done.'), unknownOutcomes })).toBe(
+      `**Assistant**\n\n> Done.\n\n${line}\n`,
+    );
+    expect(markdown({ ...bubble('assistant', ''), unknownOutcomes })).toBe(`**Assistant**\n\n${line}\n`);
+  });
+
   it('shows what a tool gave for the person alone', () => {
     expect(markdown(bubble('assistant', 'See:', [{ chart: [1, 2] }]))).toContain(
       '> See:\n>\n> ```json\n> {\n>   "chart"',

@@ -6,14 +6,18 @@ import type { BubbleView, TranscriptView } from '../views';
 
 /**
  * The bubbles of the head's lineage, two a turn: its question and its answer. No tool payloads and no reasoning; what a tool gave for the
- * person alone stands with the answer. A turn without an answer has one bubble; there is no empty message.
+ * person alone stands with the answer, and so does each write call of which nobody knows what it did.
  */
 export async function transcriptOf(system: System, conversation: ConversationRow): Promise<TranscriptView> {
   const { conversation_id, head } = conversation;
   if (head === null) return { head, bubbles: [] };
   const nodes = await nodesSeenFrom(system, conversation);
   const conversations = [...new Set([conversation_id, ...nodes.map((node) => node.conversation_id)])];
-  const [asked, displays] = await Promise.all([system.tree.turns(conversations), system.tree.displays(conversations)]);
+  const [asked, displays, unknown] = await Promise.all([
+    system.tree.turns(conversations),
+    system.tree.displays(conversations),
+    system.tree.unknownOutcomes(conversations),
+  ]);
   const starts = new Map(asked.map((turn) => [turn.turn_id, turn.question_revision]));
   const turns = turnsOnPath(nodes, head).map(({ first, last, parts }) => ({
     ...{ first, last, question: starts.get(first.turn_id) },
@@ -28,15 +32,19 @@ export async function transcriptOf(system: System, conversation: ConversationRow
     const texts = answer.map((revision) => answerIn(at(revision)));
     const text = texts.filter((part) => part !== '').join('\n\n');
     const display = shown.map((revision) => displayIn(at(revision)));
+    const unknownOutcomes = unknown
+      .filter((call) => call.turn_id === turnId)
+      .map(({ tool_call_id: toolCallId, tool: name }) => ({ toolCallId, name }));
     const asks = questionIn(at(question ?? -1n));
     return [
       { id: `${turnId}-question`, role: 'user', text: asks, nodeId: first.node_id, ...place },
-      ...(text === ''
+      ...(text === '' && unknownOutcomes.length === 0
         ? []
         : [
             {
               ...{ id: `${turnId}-answer`, role: 'assistant' as const, text, nodeId: last.node_id },
               ...(display.length > 0 ? { display } : {}),
+              ...(unknownOutcomes.length > 0 ? { unknownOutcomes } : {}),
               ...place,
             },
           ]),

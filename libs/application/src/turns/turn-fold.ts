@@ -2,7 +2,7 @@ import type { ConversationEvent, FailureReason, ToolCallId, TurnId, Usage } from
 import { itemsOfResponse, textOfItems } from '@palimpsest/providers';
 import type { ConversationRecord } from '@palimpsest/read-models';
 import { addUsage, noUsage } from '../conversations/add-usage';
-import type { TurnStatus, TurnView } from '../views';
+import type { TurnStatus, TurnView, UnknownOutcomeView } from '../views';
 
 /** A turn, folded from its conversation's events from its start on. What comes after it first ended or waited is not looked at. */
 export class TurnFold {
@@ -15,7 +15,9 @@ export class TurnFold {
   private readonly nodes: string[] = [];
   private succeeded = 0;
   private usage: Usage = noUsage;
-  private calls = new Map<ToolCallId, 'open' | 'awaiting' | 'started' | 'done'>();
+  private calls = new Map<ToolCallId, 'open' | 'awaiting' | 'started' | 'interrupted' | 'done'>();
+  /** What the write calls call: a read may be made again, so nothing hangs on its outcome. */
+  private readonly writes = new Map<ToolCallId, string>();
   private head: string | null | undefined;
   private headIsDue = false;
   private revision = -1n;
@@ -57,6 +59,7 @@ export class TurnFold {
 
   view(headBefore: string | null): TurnView {
     const open = [...this.calls].filter(([, status]) => status === 'started').map(([id]) => id);
+    const unknown = this.unknownOutcomes();
     return {
       turnId: this.turnId,
       status: this.status,
@@ -64,6 +67,7 @@ export class TurnFold {
       ...(this.status === 'completed' && this.stopReason !== undefined ? { stopReason: this.stopReason } : {}),
       ...(this.error ? { error: this.error } : {}),
       ...(this.hasEnded && open.length ? { openCalls: open } : {}),
+      ...(unknown.length ? { unknownOutcomes: unknown } : {}),
       head: this.head ?? headBefore,
       nodes: this.nodes,
       usage: this.usage,
@@ -104,7 +108,7 @@ export class TurnFold {
         this.calls.set(event.data.toolCallId, 'started');
         return;
       case 'ToolExecuted':
-        this.calls.set(event.data.toolCallId, 'done');
+        this.calls.set(event.data.toolCallId, event.data.synthetic === 'interrupted' ? 'interrupted' : 'done');
         return;
       case 'TurnCompleted':
         this.end('completed');
@@ -130,7 +134,10 @@ export class TurnFold {
     this.usage = addUsage(this.usage, data.usage);
     this.succeeded += 1;
     this.stopReason = data.stopReason;
-    for (const { toolCallId } of data.toolCalls) this.calls.set(toolCallId, 'open');
+    for (const { toolCallId, tool, effect } of data.toolCalls) {
+      this.calls.set(toolCallId, 'open');
+      if (effect === 'write' && tool !== null) this.writes.set(toolCallId, tool);
+    }
     const text = textOfItems(itemsOfResponse(content.response, data.nodeId, Number(revision)));
     this.answer = [...this.parts, text].filter((part) => part !== '').join('\n\n');
     this.parts = data.paused ? [...this.parts, text] : [];
@@ -144,8 +151,15 @@ export class TurnFold {
     this.headIsDue = this.nodes.length > (unmakeable ? 1 : 0) && !overflowed;
   }
 
+  private unknownOutcomes(): readonly UnknownOutcomeView[] {
+    return [...this.writes].flatMap(([toolCallId, name]) => {
+      const status = this.calls.get(toolCallId);
+      return status === 'interrupted' || (this.hasEnded && status === 'started') ? [{ toolCallId, name }] : [];
+    });
+  }
+
   private waits(): boolean {
     const calls = [...this.calls.values()];
-    return calls.includes('awaiting') && calls.every((status) => status === 'awaiting' || status === 'done');
+    return calls.includes('awaiting') && calls.every((status) => ['awaiting', 'interrupted', 'done'].includes(status));
   }
 }

@@ -67,7 +67,10 @@ const nodes: Table = {
 const calls: Table = {
   name: 'read.tool_calls_v1',
   key: 'tool_call_id',
-  columns: { tool_call_id: 'text', node_id: 'text', tool: 'text', executed_revision: 'bigint', display: 'boolean' },
+  columns: {
+    ...{ tool_call_id: 'text', node_id: 'text', tool: 'text', effect: 'text', started: 'boolean' },
+    ...{ executed_revision: 'bigint', display: 'boolean', interrupted: 'boolean' },
+  },
 };
 
 const clears: Table = {

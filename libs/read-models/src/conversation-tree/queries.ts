@@ -78,6 +78,13 @@ export interface TurnRow {
   readonly ended_revision: bigint | null;
 }
 
+export interface UnknownOutcomeRow {
+  readonly turn_id: string;
+  readonly tool_call_id: string;
+  /** In the assistant's definition; a call of no known tool is never started. */
+  readonly tool: string;
+}
+
 /** The events that a path is assembled from: where each node's question, request, answer and tool results stand in its conversation's stream. */
 export interface PathRow {
   readonly node_id: string;
@@ -283,6 +290,19 @@ export class ConversationTree {
       [conversationIds],
     );
     return new Map(rows.map(({ turn_id, revisions }) => [turn_id, revisions.map(BigInt)]));
+  }
+
+  /** Write calls that were started and whose outcome is not known, in order. */
+  async unknownOutcomes(conversationIds: readonly string[]): Promise<readonly UnknownOutcomeRow[]> {
+    const { rows } = await this.tables.query<UnknownOutcomeRow>(
+      `select n.turn_id::text as turn_id, c.tool_call_id, c.tool
+       from read.nodes_v1 n join read.tool_calls_v1 c on c.node_id = n.node_id
+       where n.conversation_id = any($1::uuid[]) and n.turn_id is not null and c.effect = 'write'
+         and (c.interrupted or (c.started and c.executed_revision is null))
+       order by n.requested_revision, length(c.tool_call_id), c.tool_call_id`,
+      [conversationIds],
+    );
+    return rows;
   }
 
   /** Where the requests of these nodes stand: in whose stream, and where in it. */

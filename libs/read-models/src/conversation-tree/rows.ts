@@ -106,16 +106,22 @@ export class TreeChanges {
             output_tokens: usage.outputTokens,
           },
         });
-        for (const { toolCallId, tool } of toolCalls)
-          this.calls.insert(toolCallId, { tool_call_id: toolCallId, node_id: nodeId, tool });
+        for (const { toolCallId, tool, effect } of toolCalls)
+          this.calls.insert(toolCallId, { tool_call_id: toolCallId, node_id: nodeId, tool, effect });
         return;
       }
       case 'CallFailed':
         this.nodes.patch(event.data.nodeId, { status: 'failed', ended_revision: revision, reason: event.data.reason });
         return;
-      case 'ToolExecuted':
-        this.calls.patch(event.data.toolCallId, { executed_revision: revision, display: event.data.display ?? false });
+      case 'ToolExecutionStarted':
+        this.calls.patch(event.data.toolCallId, { started: true });
         return;
+      case 'ToolExecuted': {
+        const { toolCallId, display = false, synthetic } = event.data;
+        const interrupted = synthetic === 'interrupted';
+        this.calls.patch(toolCallId, { executed_revision: revision, display, interrupted });
+        return;
+      }
       case 'ToolResultFolded': {
         const { toolCallId, nodeId } = event.data;
         const fold_id = `${nodeId}/${toolCallId}`;

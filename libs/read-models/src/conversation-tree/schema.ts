@@ -60,7 +60,8 @@ create index if not exists tool_calls_v1_by_node on read.tool_calls_v1 (node_id)
 
 /**
  * Each clear of a conversation: with them a node's epoch follows from where it was requested. Which results hold something for the person
- * alone: a transcript opens those and no others. Which answers paused: the next one goes on from there.
+ * alone: a transcript opens those and no others. Which answers paused: the next one goes on from there. Which write calls were started
+ * and have no result of their own: nobody knows what they did.
  */
 export const transcriptSchema = `
 create table if not exists read.clears_v1 (
@@ -71,6 +72,9 @@ create table if not exists read.clears_v1 (
 );
 create index if not exists clears_v1_by_conversation on read.clears_v1 (conversation_id, revision);
 alter table read.tool_calls_v1 add column if not exists display boolean;
+alter table read.tool_calls_v1 add column if not exists effect text;
+alter table read.tool_calls_v1 add column if not exists started boolean;
+alter table read.tool_calls_v1 add column if not exists interrupted boolean;
 alter table read.nodes_v1 add column if not exists paused boolean;
 create index if not exists turns_v1_by_conversation on read.turns_v1 (conversation_id, question_revision);
 `;
