@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConversationView } from '@palimpsest/application';
+import { verifyLog } from '@palimpsest/audit';
 import fc from 'fast-check';
 import { documents, shapeOf } from '../../libs/application/testing/arbitrary-documents';
 import { type Client, type Conversation } from '../support/client';
@@ -20,6 +21,7 @@ beforeAll(async () => {
 beforeEach(() => deployment.tools.behave());
 afterAll(() => deployment.close());
 
+const asText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 const say = (text: string) => `[[sim: say ${text}]]`;
 
 async function send(assistantId: string, document: object) {
@@ -133,6 +135,12 @@ describe('export and import', () => {
     expect(await api.node(node?.id ?? '')).toMatchObject({ exact: false, length: 0 });
     const replay = await api.send('GET', `/v1/nodes/${node?.id}/replay`);
     expect(replay).toMatchObject({ status: 409, body: { code: 'no_exact_request' } });
+
+    const { store, codec, log } = process.installation.running.system;
+    const report = await verifyLog({ store, content: { codec, log }, trusted: [] });
+    const { conversationId: imported } = body;
+    expect(report.requests).toBeGreaterThan(0);
+    expect(report.faults.filter((fault) => JSON.stringify(fault, asText).includes(imported))).toEqual([]);
   });
 
   it('a document with a fault is refused whole, with its place', async () => {
