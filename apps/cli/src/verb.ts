@@ -8,6 +8,16 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** What was checked is not sound, and the verb has said so by itself. Exit code 1. */
+export class Unsound extends Error {
+  override readonly name = 'Unsound';
+}
+
+/** The check did not come to its end, so that nothing is known. Exit code 3. */
+export class NotChecked extends Error {
+  override readonly name = 'NotChecked';
+}
+
 /** A verb of the command line: throws where it fails, and leaves the exit code to `main`. */
 export abstract class Verb extends CommandRunner {
   /** Shown under `--help`. */

@@ -54,11 +54,12 @@ export function typeOf(error: unknown): unknown {
   return (error as { type?: unknown } | null)?.type;
 }
 
-/** Messages of the client may be empty. */
+/** On one line. Messages of the client may be empty. */
 export function describe(error: unknown): string {
   const { type, code, message } = error as { type?: unknown; code?: unknown; message?: unknown };
   const kind = type ?? (typeof code === 'number' ? `gRPC status ${code}` : undefined);
-  return [kind, message].filter((part) => typeof part === 'string' && part !== '').join(': ') || String(error);
+  const said = [kind, message].filter((part) => typeof part === 'string' && part !== '').join(': ') || String(error);
+  return said.replace(/\s+/g, ' ');
 }
 
 /** Milliseconds before the next try: twice as long each time, up to two seconds, with half of it left to luck. */
@@ -67,7 +68,7 @@ export function backoffMs(failures: number): number {
   return ceiling / 2 + (Math.random() * ceiling) / 2;
 }
 
-/** Sleeps, or wakes early at the signal. Keeps no process alive. */
+/** Sleeps, or wakes early at the signal. Keeps the process alive: who waits here has yet to say how it ended. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

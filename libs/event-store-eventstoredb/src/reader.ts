@@ -161,9 +161,12 @@ class Tries {
     if (!isTransient(error)) throw explained(error);
     this.failures += 1;
     if (this.failures >= READ_TRIES) {
-      throw new StoreUnavailable(`EventStoreDB cannot be read (${describe(error)}). Try again later.`, {
-        cause: error,
-      });
+      throw new StoreUnavailable(
+        `The EventStoreDB of EVENTSTORE_URL cannot be read (${describe(error)}). Try again later.`,
+        {
+          cause: error,
+        },
+      );
     }
     await pause(backoffMs(this.failures), this.stopped);
   }

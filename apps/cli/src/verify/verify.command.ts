@@ -3,8 +3,8 @@ import { signingKeyFiles, verifyInstallation } from '@palimpsest/application';
 import { type AnchorPublicKey, readAnchorFile, readPublicKeys, type VerifyReport } from '@palimpsest/audit';
 import { type Config, dataFiles, installationKeyFile, loadConfig, loadInstallationKeys } from '@palimpsest/platform';
 import { Command, Option } from 'nest-commander';
-import { interruptible } from '../interruptible';
-import { UsageError, Verb } from '../verb';
+import { Interrupted, interruptible } from '../interruptible';
+import { NotChecked, Unsound, UsageError, Verb } from '../verb';
 import { ProgressBar } from './progress-bar';
 import { faultLine, summary, toJson } from './report';
 import { withInstallationLog } from './with-log';
@@ -22,7 +22,7 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 @Command({
   name: 'verify',
   description:
-    'Checks the log: chains, anchors, payloads and, where keys are at hand, contents and requests. Exit code 0: sound, 1: faults, 2: wrong usage',
+    'Checks the log: chains, anchors, payloads and, where keys are at hand, contents and requests. Exit code 0: sound, 1: faults, 2: wrong usage, 3: it could not be checked',
 })
 export class VerifyCommand extends Verb {
   protected override readonly examples = [
@@ -32,11 +32,20 @@ export class VerifyCommand extends Verb {
   ];
 
   override async run(_: string[], options: Options): Promise<void> {
-    const config = loadConfig(process.env);
-    const report = await interruptible((signal) => this.verify(config, options, signal));
+    const report = await this.report(options);
     if (options.json) process.stdout.write(`${toJson(report)}\n`);
     // A lost key is no fault of the log, and nobody who reads the exit code alone should take it for health.
-    if (!report.ok || report.keyLost > 0) process.exitCode = 1;
+    if (!report.ok || report.keyLost > 0) throw new Unsound();
+  }
+
+  private async report(options: Options): Promise<VerifyReport> {
+    try {
+      const config = loadConfig(process.env);
+      return await interruptible((signal) => this.verify(config, options, signal));
+    } catch (error) {
+      if (error instanceof UsageError || error instanceof Interrupted) throw error;
+      throw new NotChecked(error instanceof Error ? error.message : String(error), { cause: error });
+    }
   }
 
   private async verify(config: Config, options: Options, signal: AbortSignal): Promise<VerifyReport> {

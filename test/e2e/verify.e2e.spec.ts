@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { InstallationProcess } from '../chaos/installation-process';
+import { temporaryFolder } from '../support/child';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { EventStoreDbServer } from '../support/eventstoredb';
+import { palimpsest } from './cli-process';
+
+jest.setTimeout(60_000);
+
+let folder: ReturnType<typeof temporaryFolder>;
+let database: TestDatabase;
+let server: EventStoreDbServer;
+let settings: Record<string, string>;
+
+// An installation that was started once, and stopped.
+beforeAll(async () => {
+  folder = temporaryFolder();
+  database = await createTestDatabase();
+  server = await EventStoreDbServer.start();
+  settings = {
+    PALIMPSEST_DATA_DIR: join(folder.path, 'data'),
+    PALIMPSEST_PORT: '0',
+    PALIMPSEST_LOG_TRY_TIMEOUT_MS: '300',
+    DATABASE_URL: database.url,
+    EVENTSTORE_URL: server.url,
+  };
+  const installation = new InstallationProcess(settings);
+  await installation.ready();
+  expect(await installation.kill('SIGTERM')).toBe(0);
+});
+afterEach(() => server.faults.clear());
+afterAll(async () => {
+  server.close();
+  await database.drop();
+  folder.remove();
+});
+
+describe('a log that can be reached', () => {
+  it('is verified, with code 0', async () => {
+    const { end, out, err } = await palimpsest(['verify'], settings);
+    expect({ end, err }).toEqual({ end: 0, err: '' });
+    expect(out).toMatch(/^Sound: /);
+  });
+});
+
+describe('a log that cannot be reached', () => {
+  const sentence = /^The EventStoreDB of EVENTSTORE_URL cannot be read \(.+\)\. Try again later\.\n$/;
+
+  it.each([
+    ['that nobody serves', () => 'esdb://127.0.0.1:1?tls=false'],
+    ['that serves no TLS', () => server.url.replace('127.0.0.1', 'localhost').replace('tls=false', 'tls=true')],
+    ['that is frozen', () => server.url],
+  ])('is no success, and is told in a sentence: a server %s', async (which, url) => {
+    if (which === 'that is frozen') server.faults.freeze();
+    const env = { ...settings, EVENTSTORE_URL: url() };
+    const [verified, anchored] = await Promise.all([palimpsest(['verify'], env), palimpsest(['anchor'], env)]);
+    expect(verified).toEqual({ end: 3, out: '', err: expect.stringMatching(sentence) as string });
+    expect(anchored).toEqual({ end: 1, out: '', err: expect.stringMatching(sentence) as string });
+  });
+});
