@@ -19,6 +19,8 @@ export interface AssistantDefinition {
 
 /** How a conversation's context is compacted. */
 export interface CompactionChoice {
+  /** `provider`: in the provider's own form, which its models alone can read. Left out: a summary in words. */
+  readonly by?: 'summary' | 'provider';
   /** Who writes the summary; left out: the assistant's own model. */
   readonly model?: ModelChoice;
   /** What it is asked for; left out: the default of `libs/turns`. */

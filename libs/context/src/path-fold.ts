@@ -279,9 +279,12 @@ export class PathFold {
     if (known?.folded === folded && known.node.state === state?.state) return known.node;
     const { nodeId, provider, status, received } = node;
     const summary = summaryOf(node);
+    const silent = { nodeId, provider, status, results: [], question: null };
     const made: PathNode = summary
-      ? { nodeId, provider, status, results: [], question: null, received: null, summary }
-      : { nodeId, provider, status, received, ...this.sentBy(node, before, folds), ...state };
+      ? { ...silent, received: null, summary }
+      : isProvidersOwn(node)
+        ? { ...silent, received }
+        : { nodeId, provider, status, received, ...this.sentBy(node, before, folds), ...state };
     this.rendered.set(node, { folded, node: made });
     return made;
   }
@@ -301,9 +304,15 @@ export class PathFold {
   }
 }
 
+/** Whether a compaction came in its provider's own form: without a word that another could read. */
+export function isProvidersOwn({ kind, received }: NodeRecord): boolean {
+  return kind === 'compaction' && received !== null && received.items.every(({ type }) => type !== 'assistant');
+}
+
 /** The texts of a summary that was received; the instruction that asked for it is no context afterwards. */
-function summaryOf({ kind, received }: NodeRecord): readonly SourcedText[] | undefined {
-  if ((kind !== 'compaction' && kind !== 'summary') || received === null) return undefined;
+function summaryOf(node: NodeRecord): readonly SourcedText[] | undefined {
+  const { kind, received } = node;
+  if ((kind !== 'compaction' && kind !== 'summary') || received === null || isProvidersOwn(node)) return undefined;
   return received.items.flatMap((item) => (item.type === 'assistant' ? [item.text] : []));
 }
 

@@ -301,6 +301,8 @@ interface Shapes {
    * no other, and nothing undoes it. `handle`: with which the whole is read again.
    */
   ToolResultFolded: { data: { toolCallId: ToolCallId; nodeId: NodeId; handle: string }; content: { text: string } };
+  /** This node's request holds what a compaction stands for, instead of it: its model cannot read the form that the provider gave it. */
+  ContextExpanded: { data: { nodeId: NodeId; compaction: NodeId }; content: null };
   TurnCompleted: { data: { turnId: TurnId }; content: null };
   TurnFailed: { data: { turnId: TurnId; reason: FailureReason }; content: { detail: string } };
   TurnCancelled: { data: { turnId: TurnId }; content: null };

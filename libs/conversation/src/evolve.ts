@@ -159,6 +159,7 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
   },
 
   ToolResultFolded: (s) => s,
+  ContextExpanded: (s) => s,
 
   TurnCompleted: (s, { data: { turnId } }) => endTurn(s, turnId, 'completed'),
   TurnFailed: (s, { data: { turnId } }) => endTurn(s, turnId, 'failed'),

@@ -1,5 +1,6 @@
 export { isExact, reservedParams } from './params';
 export * from './models';
+export { compactsItself, holdsCompaction } from './own-compaction';
 export * from './port';
 export { AnthropicProvider } from './anthropic-messages/provider';
 export { OpenAiProvider, type ProviderOptions } from './openai-chat/provider';

@@ -19,6 +19,8 @@ export interface RenderInput {
   readonly systemPrompt: SourcedText;
   /** Root first. The last one is the node whose request this is; it has no received message. */
   readonly path: readonly PathNode[];
+  /** The provider is to compact what is said, in its own form, and to answer with that alone. Only for a model that `compactsItself`. */
+  readonly compact?: true;
 }
 
 /** One call on the wire, with the exact bytes. */

@@ -44,29 +44,37 @@ export class SegmentWriter {
   }
 
   /** A value out of a stored response, unchanged: `pointer` is where it stands in the content of the event at `place`. */
-  stored(value: unknown, pointer: string, place: EventPlace): this {
+  stored(value: unknown, pointer: string, place: EventPlace, kind: PieceKind = 'turn'): this {
     if (typeof value === 'string') {
       return this.frame('"')
-        .quoted({ text: value, source: { ...place, pointer } })
+        .quoted({ text: value, source: { ...place, pointer } }, kind)
         .frame('"');
     }
     if (Array.isArray(value)) {
       this.frame('[');
       value.forEach((element, index) => {
-        this.frame(index === 0 ? '' : ',').stored(element, `${pointer}/${index}`, place);
+        this.frame(index === 0 ? '' : ',').stored(element, `${pointer}/${index}`, place, kind);
       });
       return this.frame(']');
     }
-    return isRecord(value) ? this.frame('{').fields(value, pointer, place).frame('}') : this.frame(print(value));
+    return isRecord(value)
+      ? this.frame('{').fields(value, pointer, place, '', kind).frame('}')
+      : this.frame(print(value));
   }
 
   /** The fields of a stored object, without its braces. */
-  fields(value: Record<string, unknown>, pointer: string, place: EventPlace, leading = ''): this {
+  fields(
+    value: Record<string, unknown>,
+    pointer: string,
+    place: EventPlace,
+    leading = '',
+    kind: PieceKind = 'turn',
+  ): this {
     let separator = leading;
     for (const [key, field] of Object.entries(value)) {
       this.frame(`${separator}${JSON.stringify(key)}:`);
       if (FRAME_FIELDS.has(key) && typeof field === 'string') this.frame(JSON.stringify(field));
-      else this.stored(field, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, place);
+      else this.stored(field, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, place, kind);
       separator = ',';
     }
     return this;

@@ -30,7 +30,8 @@ import { isExact, type ModelProvider } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
 import { type MeasuredPath, measurePath } from './compaction/runs';
 import { foldToFit } from './folding';
-import type { Paths } from './paths';
+import { expand, expansionsFor } from './expansion';
+import type { HeldPaths, Paths } from './paths';
 import { beginning, correctionOn, requestBefore } from './request-before';
 import { RequestTooLarge } from './request-too-large';
 import type { TurnState } from './turn-state';
@@ -88,8 +89,8 @@ export class Assembly {
         events.push(draft);
         continue;
       }
-      const { event, folds, statements, ...request } = await this.request(draft, events, context);
-      events.push(...folds, event, ...statements);
+      const { event, said, statements, ...request } = await this.request(draft, events, context);
+      events.push(...said, event, ...statements);
       requests.set(draft.data.nodeId, request);
     }
     return { events, requests };
@@ -102,9 +103,10 @@ export class Assembly {
     { conversationId, revision, assistant }: Omit<AssemblyContext, 'state'>,
   ): Promise<MeasuredPath> {
     const { paths, providerOf, countersOf } = this.options;
-    const { fold } = await paths.hold({ conversationId, nodeId: from, revision, turnStartedAt: revision + 1n });
+    const held = await paths.hold({ conversationId, nodeId: from, revision, turnStartedAt: revision + 1n });
+    const { fold } = held;
     const model = modelFor(kind, assistant.definition);
-    const path = pathTo(fold, from);
+    const { path } = await this.readable(held, fold, from, model);
     const rendered = providerOf(model.provider).render({
       ...assistant,
       assistant: { ...assistant.definition, model },
@@ -129,9 +131,10 @@ export class Assembly {
     before.forEach((event, at) => fold.put({ ...event, revision: revision + 1n + BigInt(at) }));
     const model = modelFor(place.kind, assistant.definition);
     const provider = this.options.providerOf(model.provider);
-    const path = pathTo(fold, from);
+    const { path, expanded } = await this.readable(held, fold, from, model);
+    const expansions = expansionsFor(nodeId, expanded);
     const shown = since(fold, path, continues);
-    const at = revision + 1n + BigInt(before.length);
+    const at = revision + 1n + BigInt(before.length + expansions.length);
     const told = await this.stateOf(place, fold, context);
     const nodeAt = (requestedAt: bigint): NodeRecord => ({
       ...nodeAsRequested(place, draft.content?.instruction, { revision: Number(requestedAt) }),
@@ -147,15 +150,19 @@ export class Assembly {
         request: NOTHING,
       },
     });
+    const compact = place.kind === 'compaction' && assistant.definition.compaction?.by === 'provider';
     const render = (nodes: readonly PathNode[]) =>
-      provider.render({ ...assistant, assistant: { ...assistant.definition, model }, path: nodes });
+      provider.render({
+        ...{ ...assistant, assistant: { ...assistant.definition, model }, path: nodes },
+        ...(compact && { compact }),
+      });
     const counterBy = await this.options.countersOf(model);
     const counter = counterBy(correctionOn(path, model));
     const { rendered, folds } = foldToFit({ fold, path: shown, nodeAt, counter, cap: model.inputCap, at, render });
     if (rendered.unpaired) this.options.onUnpaired(nodeId, rendered.unpaired);
     const body = this.bodyOf(rendered, provider.name);
     const placed = await paths.placed(held, path);
-    const base = placed && { nodeId: from ?? '', placed };
+    const base = placed && { nodeId: path.at(-1)?.nodeId ?? '', placed };
     const plan = planManifest(nodeId, rendered, base, await paths.milestone(held, path));
     const { head, messages, tail } = rendered;
     const traits = { nodeId, kind: place.kind, provider: model.provider, model: model.name };
@@ -180,12 +187,21 @@ export class Assembly {
       provider: model.provider,
       model: model.name,
       length: body.bytes.length,
-      exact: isExact(model.params),
+      exact: !compact && isExact(model.params),
       tokens: { counted: counterBy().request(rendered), estimated: counter.request(rendered) },
       prefix,
     };
     const statements = told?.statements ?? [];
-    return { event: { ...draft, data, content }, folds, statements, body, placed: plan.placed };
+    const said = [...expansions, ...folds];
+    return { event: { ...draft, data, content }, said, statements, body, placed: plan.placed };
+  }
+
+  /** The path to a node as a model can read it. */
+  private readable(held: HeldPaths, fold: PathFold, nodeId: NodeId | null, model: ModelChoice) {
+    return expand(pathTo(fold, nodeId), model, async (origin) => {
+      await this.options.paths.reach(held, origin);
+      return pathTo(fold, origin);
+    });
   }
 
   /** What a turn is told of the state, by its first request; the later ones send the same again. */

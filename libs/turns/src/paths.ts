@@ -88,10 +88,16 @@ export class Paths {
   async hold(wanted: PathWanted): Promise<HeldPaths> {
     const held = this.held.get(wanted.conversationId) ?? (await this.begin(wanted));
     if (held.through < wanted.revision) this.catchUp(held, await this.log.after(wanted.conversationId, held.through));
+    await this.reach(held, wanted.nodeId);
+    return held;
+  }
+
+  /** Reads the path to another node into what is held. */
+  async reach(held: HeldPaths, nodeId: string | null): Promise<void> {
     for (;;) {
-      const found = held.fold.pathTo(wanted.nodeId);
-      if ('path' in found) return held;
-      await this.load(held, wanted.conversationId, found.missing);
+      const found = held.fold.pathTo(nodeId);
+      if ('path' in found) return;
+      await this.load(held, held.conversationId, found.missing);
     }
   }
 

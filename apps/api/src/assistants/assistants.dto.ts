@@ -53,7 +53,18 @@ export class ModelFields {
   readonly params?: Record<string, unknown>;
 }
 
+const compactors = ['summary', 'provider'] as const;
+
 export class CompactionFields {
+  @ApiPropertyOptional({
+    enum: compactors,
+    description:
+      '`provider`: in the provider’s own form, by the assistant’s own model (anthropic alone). Left out, a summary in words',
+  })
+  @Optional()
+  @IsIn(compactors)
+  readonly by?: (typeof compactors)[number];
+
   @ApiPropertyOptional({
     type: ModelFields,
     description: 'Who writes the summary; left out, the assistant’s own model',

@@ -22,6 +22,8 @@ export interface AssistantSpecification {
   readonly locale?: string;
   readonly zone?: string;
   readonly compaction?: {
+    /** `provider`: in the provider's own form, by the assistant's own model; left out: a summary in words. */
+    readonly by?: 'summary' | 'provider';
     /** Who writes the summary; left out: the assistant's own model. */
     readonly model?: ModelSpecification;
     /** What it is asked for, instead of our own words. */

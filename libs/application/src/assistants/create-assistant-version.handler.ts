@@ -1,7 +1,7 @@
 import type { AssistantDefinition, CompactionChoice, ModelChoice, ToolDefinition } from '@palimpsest/assistant';
 import { READ_RESULT } from '@palimpsest/context';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { type ModelFacts, reservedParams } from '@palimpsest/providers';
+import { compactsItself, type ModelFacts, reservedParams } from '@palimpsest/providers';
 import { stateToolDefinitions, ToolUnavailable } from '@palimpsest/tools';
 import { answer, type Answer, refused } from '../refusal';
 import { commandKey, createdId } from '../system/command-keys';
@@ -53,7 +53,7 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     if (!schema.ok) return schema;
     const model = this.model(specification.model);
     if (!model.ok) return model;
-    const compaction = this.compaction(specification.compaction);
+    const compaction = this.compaction(specification.compaction, model.value);
     if (!compaction.ok) return compaction;
     const tools: ToolDefinition[] = [];
     for (const reference of specification.tools ?? []) {
@@ -116,8 +116,21 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     return answer({ provider, name, inputCap, maxOutputTokens, params });
   }
 
-  private compaction(wanted: AssistantSpecification['compaction'] = {}): Answer<CompactionChoice> {
+  private compaction(
+    wanted: AssistantSpecification['compaction'] = {},
+    own: Pick<ModelChoice, 'provider' | 'name'>,
+  ): Answer<CompactionChoice> {
     const { model: named, ...others } = wanted;
+    if (wanted.by === 'provider' && !compactsItself(own))
+      return refused(
+        'validation_failed',
+        `The model ${JSON.stringify(own.name)} of the provider ${own.provider} has no compaction of its own: leave compaction.by out, or choose a model of anthropic.`,
+      );
+    if (wanted.by === 'provider' && named)
+      return refused(
+        'validation_failed',
+        'A compaction by the provider is made by the assistant’s own model: leave compaction.model out.',
+      );
     if (!named) return answer(others);
     const model = this.model(named);
     return model.ok ? answer({ ...others, model: model.value }) : model;

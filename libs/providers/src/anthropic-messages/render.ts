@@ -2,6 +2,7 @@ import type { EventPlace, PathNode, RenderedRequest, Segment, SourcedText } from
 import { type Contribution, Contributions } from '../contributions';
 import { type Answer, type CallItem, type Exchange, pairUp, wireNameOf } from '../exchanges';
 import { isJsonObject, isRecord, type JsonRecord, recordsOf, stringOf } from '../json';
+import { holdsCompaction } from '../own-compaction';
 import type { RenderInput } from '../port';
 import { inNameOrder, isBlank, paramsText, providerTools } from '../render-common';
 import { SegmentWriter } from '../segment-writer';
@@ -9,6 +10,20 @@ import { blockPointer, inputPointer } from './items';
 
 /** The version of the API that the pinned SDK speaks. It shapes the answer, so it is recorded with the request. */
 export const ANTHROPIC_VERSION = '2026-10-21';
+
+/** Of requests that ask for a compaction or send one back. */
+const COMPACTION_BETA = 'compact-2026-01-12';
+/** The provider takes no lower trigger: of fewer input tokens than that it makes no compaction. */
+const LEAST_TRIGGER = 50_000;
+const COMPACT = JSON.stringify({
+  edits: [
+    {
+      type: 'compact_20260112',
+      trigger: { type: 'input_tokens', value: LEAST_TRIGGER },
+      pause_after_compaction: true,
+    },
+  ],
+});
 
 const OWN_FIELDS = ['model', 'messages', 'stream', 'system', 'tools'];
 const MARK = '"cache_control":{"type":"ephemeral"}';
@@ -20,12 +35,16 @@ export function renderMessages(input: RenderInput, provider: string): RenderedRe
   };
   const { exchanges, unpaired } = pairUp(input.path, isNative);
   const { messages, dropped } = contributions.all(exchanges, []);
+  const sendsBack = exchanges.some(({ answer }) => answer?.native && holdsCompaction(answer.received.response));
+  const beta = input.compact || sendsBack ? { 'anthropic-beta': COMPACTION_BETA } : {};
+  // Behind the messages: so the head, with tools and system prompt, is the very one of the requests around it.
+  const edits = input.compact ? `,"context_management":${COMPACT}` : '';
   return {
     head: head(input),
     messages,
-    tail: new SegmentWriter(null).frame(']}').end(),
+    tail: new SegmentWriter(null).frame(`]${edits}}`).end(),
     path: '/v1/messages',
-    headers: { 'anthropic-version': ANTHROPIC_VERSION },
+    headers: { 'anthropic-version': ANTHROPIC_VERSION, ...beta },
     unpaired: unpaired + dropped,
   };
 }
@@ -34,7 +53,7 @@ export function renderMessages(input: RenderInput, provider: string): RenderedRe
  * Two cache marks, and neither moves: one ends tools and system prompt; the one at the top lets the provider mark the last message itself,
  * so that no message's bytes depend on its place.
  */
-function head({ assistant, systemPrompt }: RenderInput): Segment {
+function head({ assistant, systemPrompt, compact }: RenderInput): Segment {
   const { model } = assistant;
   const limit = 'max_tokens' in model.params ? '' : `,"max_tokens":${model.maxOutputTokens}`;
   const mark = 'cache_control' in model.params ? '' : `,${MARK}`;
@@ -50,7 +69,9 @@ function head({ assistant, systemPrompt }: RenderInput): Segment {
   if (!isBlank(systemPrompt.text)) {
     writer.frame(',"system":[{"type":"text","text":"').quoted(systemPrompt, 'system').frame(`",${MARK}}]`);
   }
-  return writer.frame(`${paramsText(assistant, OWN_FIELDS)},"messages":[`).end();
+  return writer
+    .frame(`${paramsText(assistant, compact ? [...OWN_FIELDS, 'context_management'] : OWN_FIELDS)},"messages":[`)
+    .end();
 }
 
 const contributions = new Contributions((exchange: Exchange, first: boolean): Contribution => {
@@ -188,7 +209,8 @@ function storedBlock(block: JsonRecord, index: number, place: EventPlace): Block
   return {
     speaks: !/thinking$/.test(stringOf(block['type'])),
     write: (writer) => {
-      if (raw === undefined) return void writer.stored(fields, pointer, place);
+      const kind = block['type'] === 'compaction' ? 'summary' : 'turn';
+      if (raw === undefined) return void writer.stored(fields, pointer, place, kind);
       const { input: _input, ...others } = fields;
       writer.frame('{').fields(others, pointer, place).frame(',"input":');
       writeInput({ text: stringOf(raw), source: { ...place, pointer: inputPointer(index) } }, writer);

@@ -4,8 +4,8 @@ import { modelFor } from '../assembly';
 import type { ConversationWriter } from '../conversation-writer';
 import type { ConversationIdentity } from '../identity';
 import type { WorkCalls, WorkOutcome, WorkRequested } from '../work-calls';
-import { SUMMARISE } from './instruction';
-import { judgeSummary } from './judge-summary';
+import { COMPACT, SUMMARISE } from './instruction';
+import { judgeOwnForm, judgeSummary } from './judge-summary';
 import { cutIntoRuns } from './runs';
 
 export interface CompactorOptions {
@@ -40,10 +40,11 @@ export class Compactor {
     if (!measured) return { ok: false, refusal: { code: 'nothing_to_compact' } };
     const { definition } = measured.assistant;
     const { inputCap, maxOutputTokens } = modelFor('compaction', definition);
-    const instruction = definition.compaction?.instruction ?? SUMMARISE;
+    const { by, instruction = by === 'provider' ? COMPACT : SUMMARISE } = definition.compaction ?? {};
     const room = { room: inputCap - estimatingCounter().text(instruction), summary: maxOutputTokens };
     let continues: NodeId | undefined;
-    for (const parent of cutIntoRuns(measured.path, room)) {
+    // What its own model was asked last, a provider compacts as a whole.
+    for (const parent of by === 'provider' ? [] : cutIntoRuns(measured.path, room)) {
       const run = { type: 'RequestSummary', ...this.ids(), instruction, parent, continues } as const;
       const requested = await work.request(conversation, run, wanted.actor, judgeSummary);
       if (!requested.ok || 'known' in requested) return requested;
@@ -52,7 +53,8 @@ export class Compactor {
       continues = outcome.nodeId;
     }
     const command = this.command(wanted, instruction, continues);
-    const requested = await work.request(conversation, command, wanted.actor, judgeSummary);
+    const judge = by === 'provider' ? judgeOwnForm : judgeSummary;
+    const requested = await work.request(conversation, command, wanted.actor, judge);
     return requested.ok && 'outcome' in requested ? { ok: true, outcome: await requested.outcome } : requested;
   }
 

@@ -1,3 +1,6 @@
+/** A provider that compacts by itself has words of its own. A request ends with somebody's message all the same. */
+export const COMPACT = 'Compact this conversation.';
+
 /** What a summary is asked for where the assistant does not say. The simulated model knows it by its first words. */
 export const SUMMARISE = `Summarise this conversation for whoever continues it. They will see your summary instead of all the messages above.
 

@@ -1,5 +1,5 @@
 import type { WorkAnswer } from '@palimpsest/conversation';
-import { type Ending, endingOfResponse, textOfItems } from '@palimpsest/providers';
+import { type Ending, endingOfResponse, holdsCompaction, textOfItems } from '@palimpsest/providers';
 import type { JudgeAnswer } from '../work-calls';
 
 /** Answers of servers and gateways that are errors, though they came with a good status. */
@@ -32,4 +32,13 @@ export const judgeSummary: JudgeAnswer = ({ response, usage, stopReason }, items
   if (unfit === undefined) return { status: 'succeeded', usage, stopReason, response };
   const detail = `The answer is no summary: ${unfit}.`;
   return { status: 'failed', reason: 'unusable_answer', detail, ...(text !== '' && { partial: text }) };
+};
+
+/** Whether an answer is a compaction in its provider's own form, and nothing besides: that alone goes back to it. */
+export const judgeOwnForm: JudgeAnswer = ({ response, usage, stopReason }, items): WorkAnswer => {
+  if (endingOfResponse(response) === 'compacted' && holdsCompaction(response) && items.length === 0)
+    return { status: 'succeeded', usage, stopReason, response };
+  const partial = textOfItems(items);
+  const detail = 'The provider gave no compaction: it makes none of a request that is too small for it.';
+  return { status: 'failed', reason: 'unusable_answer', detail, ...(partial !== '' && { partial }) };
 };

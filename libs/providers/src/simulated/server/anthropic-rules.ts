@@ -1,4 +1,5 @@
 import { isRecord, type JsonRecord, recordsOf, stringOf } from '../../json';
+import { compactionTrigger } from './compaction-trigger';
 import { demand, isPositiveInteger, signThinking, TOOL_NAME } from './rules-common';
 
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -7,12 +8,16 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   redacted_thinking: ['type', 'data'],
   tool_use: ['type', 'id', 'name', 'input', 'caller', 'toolset_name', 'cache_control'],
   tool_result: ['type', 'tool_use_id', 'content', 'is_error', 'cache_control'],
+  compaction: ['type', 'content', 'encrypted_content', 'signature', 'tool_changes', 'cache_control'],
   server_tool_use: ['type', 'id', 'name', 'input', 'caller', 'cache_control'],
 };
 const USER_BLOCKS = ['text', 'tool_result', 'image', 'document'];
 
-/** Throws `Refused` for what Anthropic's Messages API refuses. */
-export function checkAnthropic(body: JsonRecord): void {
+const COMPACTION_BETA = 'compact-2026-01-12';
+const LEAST_TRIGGER = 50_000;
+
+/** Throws `Refused` for what Anthropic's Messages API refuses. `betas`: the header of that name. */
+export function checkAnthropic(body: JsonRecord, betas = ''): void {
   demand(stringOf(body['model']) !== '', 'model: Field required');
   demand(body['max_tokens'] !== undefined, 'max_tokens: Field required');
   demand(isPositiveInteger(body['max_tokens']), 'max_tokens: Input should be greater than or equal to 1');
@@ -26,9 +31,32 @@ export function checkAnthropic(body: JsonRecord): void {
     checkMessage(message, index, index === messages.length - 1);
   });
   const records = recordsOf(messages);
-  demand(records[0]?.['role'] === 'user', 'messages: first message must use the "user" role');
+  const opensCompacted = recordsOf(records[0]?.['content'])[0]?.['type'] === 'compaction';
+  demand(records[0]?.['role'] === 'user' || opensCompacted, 'messages: first message must use the "user" role');
+  checkCompaction(body, records, betas.split(/\s*,\s*/).includes(COMPACTION_BETA));
   checkPairs(records);
   checkMarks(body);
+}
+
+function checkCompaction(body: JsonRecord, messages: readonly JsonRecord[], isBeta: boolean): void {
+  const edits = body['context_management'];
+  demand(isBeta || edits === undefined, 'context_management: Extra inputs are not permitted');
+  messages.forEach((message, index) => {
+    recordsOf(message['content']).forEach((block, place) => {
+      if (block['type'] !== 'compaction') return;
+      const at = `messages.${index}.content.${place}`;
+      demand(isBeta, `${at}: Input tag 'compaction' found using 'type' does not match any of the expected tags`);
+      demand(block['content'] !== '', `${at}.compaction.content: must not be empty`);
+    });
+  });
+  recordsOf(isRecord(edits) ? edits['edits'] : undefined).forEach((edit, index) => {
+    const at = `context_management.edits.${index}`;
+    demand(edit['type'] === 'compact_20260112', `${at}: Input tag found using 'type' is not known`);
+    demand(
+      compactionTrigger(edit) >= LEAST_TRIGGER,
+      `${at}.trigger.value: Input should be greater than or equal to ${LEAST_TRIGGER}`,
+    );
+  });
 }
 
 function checkSystem(system: unknown): void {

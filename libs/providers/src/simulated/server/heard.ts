@@ -1,4 +1,5 @@
 import { isRecord, type JsonRecord, recordsOf, stringOf } from '../../json';
+import { compactionTrigger } from './compaction-trigger';
 
 export type Format = 'openai' | 'anthropic';
 
@@ -23,6 +24,8 @@ export interface Heard {
   readonly messages: readonly HeardMessage[];
   /** A call of the provider's own tool at the end of the request, which is sent back for its result. */
   readonly openSearch: string | null;
+  /** Input tokens from which on the provider is to compact, and to answer with that alone; null where it is not to. */
+  readonly compactAt: number | null;
 }
 
 export function hear(format: Format, body: JsonRecord): Heard {
@@ -51,7 +54,13 @@ export function hear(format: Format, body: JsonRecord): Heard {
     tools,
     messages: messages.filter((message) => !isSystem(message)).flatMap(hearMessage),
     openSearch: openSearchIn(messages.at(-1)),
+    compactAt: compactAtIn(body['context_management']),
   };
+}
+
+function compactAtIn(management: unknown): number | null {
+  const [edit] = recordsOf(isRecord(management) ? management['edits'] : undefined);
+  return edit?.['pause_after_compaction'] === true ? compactionTrigger(edit) : null;
 }
 
 function openSearchIn(last: JsonRecord | undefined): string | null {
@@ -86,6 +95,8 @@ function hearMessage(message: JsonRecord): readonly HeardMessage[] {
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   return recordsOf(content)
-    .map((block) => (block['type'] === 'text' ? stringOf(block['text']) : ''))
+    .map((block) =>
+      stringOf(block[block['type'] === 'compaction' ? 'content' : block['type'] === 'text' ? 'text' : '']),
+    )
     .join('');
 }

@@ -9,6 +9,10 @@ interface BlockInParts {
 
 function blocksOf(spoken: Spoken): readonly BlockInParts[] {
   const { reply } = spoken;
+  if (reply.compaction !== null) {
+    const start = { type: 'compaction', content: '', encrypted_content: idOf(spoken, 'compaction_') };
+    return [{ start, deltas: [{ type: 'compaction_delta', content: reply.compaction }] }];
+  }
   const blocks: BlockInParts[] = [];
   if (reply.thinking !== null) {
     blocks.push({

@@ -3,6 +3,7 @@ import { type Directive, directivesIn, numberOption, withoutDirectives } from '.
 import { attemptIn, draft, draftDirectives, isDraftRequest } from './drafts';
 import { figuresIn, type Figure } from './figures';
 import type { Heard, HeardMessage, HeardTool } from './heard';
+import { tokensIn } from './tokens';
 import { includesOverseas, type Topic, topicOf } from './topics';
 
 export interface Call {
@@ -20,6 +21,8 @@ export interface Reply {
   readonly calls: readonly Call[];
   /** The provider's word, where a test asked for one. */
   readonly stop: string | null;
+  /** All before the question, in the provider's own form: it is the whole reply. */
+  readonly compaction: string | null;
 }
 
 /** What is going on, from the request alone. */
@@ -58,11 +61,15 @@ export function sceneOf({ messages }: Heard): Scene {
   };
 }
 
+const SILENT = { thinking: null, redacted: false, search: null, text: '', calls: [] } as const;
+
 /**
  * A weak model, on purpose: a figure that fits the question and already stands in its context is used again, be it old or of another
  * branch. So whatever leaks into a request shows as a wrong answer.
  */
 export function think(heard: Heard, scene: Scene): Reply {
+  if (heard.compactAt !== null && tokensIn(heard) >= heard.compactAt)
+    return { ...SILENT, compaction: summary(scene), stop: 'compaction' };
   const find = (verb: string): Directive | undefined => scene.directives.find((directive) => directive.verb === verb);
   const thought = find('think');
   const pause = find('pause');
@@ -81,6 +88,7 @@ export function think(heard: Heard, scene: Scene): Reply {
         : thought.rest.trim() || `Round ${scene.round}: what was asked, and what is at hand?`,
     redacted: find('redacted') !== undefined,
     search: heard.openSearch !== null ? 'result' : !searches ? null : pauses ? 'call' : 'whole',
+    compaction: null,
     stop: pauses ? 'pause_turn' : (find('stop')?.rest.trim() ?? null),
     ...reply,
   };

@@ -115,7 +115,7 @@ function listen(request: IncomingMessage, path: string, bytes: Buffer, options: 
   }
   const body = parse(bytes);
   if (format === 'openai') checkOpenAi(body);
-  else checkAnthropic(body);
+  else checkAnthropic(body, String(request.headers['anthropic-beta'] ?? ''));
   const heard = hear(format, body);
   const named = /-(\d+)k$/.exec(heard.model)?.[1];
   const cap = named === undefined ? (options.contextCap ?? Infinity) : Number(named) * 1000;

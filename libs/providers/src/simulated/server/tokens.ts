@@ -26,7 +26,7 @@ export function tokensIn(heard: Heard): number {
 export function tokensOf(heard: Heard, reply: Reply): Tokens {
   const at = heard.messages.findLastIndex((message) => message.role === 'assistant');
   const shared = at < 0 ? 0 : estimate(headLength(heard) + lengthOf(heard.messages.slice(0, at)));
-  const spoken = reply.text.length + (reply.thinking?.length ?? 0);
+  const spoken = reply.text.length + (reply.compaction?.length ?? 0) + (reply.thinking?.length ?? 0);
   return {
     input: tokensIn(heard),
     cached: shared - (shared % CACHE_BLOCK),
