@@ -48,7 +48,11 @@ describe('a request for a compaction in the provider’s own form', () => {
   it('says what its assistant says of context_management once, in its own words', () => {
     const own = assistant({ params: { context_management: { edits: [] } } });
     const request = anthropic.render({ assistant: own, systemPrompt, path: [asking], compact: true });
-    expect(bodyOf(request).toString('utf8').match(/"context_management"/g)).toHaveLength(1);
+    expect(
+      bodyOf(request)
+        .toString('utf8')
+        .match(/"context_management"/g),
+    ).toHaveLength(1);
   });
 });
 

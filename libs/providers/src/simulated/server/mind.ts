@@ -3,7 +3,6 @@ import { type Directive, directivesIn, numberOption, withoutDirectives } from '.
 import { attemptIn, draft, draftDirectives, isDraftRequest } from './drafts';
 import { figuresIn, type Figure } from './figures';
 import type { Heard, HeardMessage, HeardTool } from './heard';
-import { tokensIn } from './tokens';
 import { includesOverseas, type Topic, topicOf } from './topics';
 
 export interface Call {
@@ -63,13 +62,14 @@ export function sceneOf({ messages }: Heard): Scene {
 
 const SILENT = { thinking: null, redacted: false, search: null, text: '', calls: [] } as const;
 
+/** The reply of a provider that compacts: nothing but that. */
+export const compact = (scene: Scene): Reply => ({ ...SILENT, compaction: summary(scene), stop: 'compaction' });
+
 /**
  * A weak model, on purpose: a figure that fits the question and already stands in its context is used again, be it old or of another
  * branch. So whatever leaks into a request shows as a wrong answer.
  */
 export function think(heard: Heard, scene: Scene): Reply {
-  if (heard.compactAt !== null && tokensIn(heard) >= heard.compactAt)
-    return { ...SILENT, compaction: summary(scene), stop: 'compaction' };
   const find = (verb: string): Directive | undefined => scene.directives.find((directive) => directive.verb === verb);
   const thought = find('think');
   const pause = find('pause');

@@ -5,7 +5,7 @@ import { isRecord } from '../../json';
 import { checkAnthropic } from './anthropic-rules';
 import { Conduct, refuse, requestIdOf, speak } from './conduct';
 import { type Format, type Heard, hear } from './heard';
-import { sceneOf, think } from './mind';
+import { compact, sceneOf, think } from './mind';
 import { checkOpenAi } from './openai-rules';
 import { invalid, scriptedRefusal } from './refusal';
 import { Refused } from './rules-common';
@@ -84,7 +84,8 @@ async function serve(
   try {
     const heard = listen(request, path, body, options);
     const scene = sceneOf(heard);
-    const reply = think(heard, scene);
+    const compacts = heard.compactAt !== null && tokensIn(heard) >= heard.compactAt;
+    const reply = compacts ? compact(scene) : think(heard, scene);
     const spoken = { heard, reply, sha256, tokens: tokensOf(heard, reply) };
     await speak(response, spoken, new Conduct(scene.directives, scene.round, sha256, attempts));
   } catch (error) {
