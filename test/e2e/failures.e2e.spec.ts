@@ -54,6 +54,9 @@ describe.each(models)('a round that fails, told to $name', (model) => {
     expect(turn).toMatchObject({ status: 'failed', error: { code: 'context_overflow' }, head: first });
     const { nodes, head } = await api.tree(conversationId, turn.revision);
     expect(head).toBe(first);
+    expect((await api.transcript(conversationId, turn.revision)).bubbles.at(-1)).toMatchObject({
+      ...{ role: 'assistant', text: '', nodeId: first, status: 'failed', error: { code: 'context_overflow' } },
+    });
     expect(nodes.find(({ id }) => id === second)).toMatchObject({ parent: first, status: 'failed' });
     await expect(api.switchTo(conversationId, second ?? '')).rejects.toMatchObject({ code: 'not_switchable' });
 
@@ -77,7 +80,7 @@ describe.each(models)('a round that fails, told to $name', (model) => {
     expect(await bodyOf(before.nodes[0])).toBeTruthy();
   });
 
-  it('a stream that is cut for good leaves its text to the audit alone', async () => {
+  it('a stream that is cut for good leaves its text to the person and the audit, and to no request', async () => {
     const conversationId = await talk(model);
     const words = 'alpha beta gamma delta epsilon zeta eta theta';
     const turn = await api.ask(conversationId, `tell [[sim: cut after=6]] ${say(words)}`);
@@ -88,7 +91,10 @@ describe.each(models)('a round that fails, told to $name', (model) => {
       received: [],
       failure: { partial: expect.stringContaining('alpha') },
     });
-    expect((await api.transcript(conversationId, turn.revision)).bubbles.map(({ role }) => role)).toEqual(['user']);
+    const { code, detail } = turn.error ?? {};
+    const [, answer] = (await api.transcript(conversationId, turn.revision)).bubbles;
+    expect(answer).toMatchObject({ role: 'assistant', status: 'failed', error: { code, detail } });
+    expect(answer?.text).toContain('alpha');
     const next = await api.ask(conversationId, `and? ${say('ok')}`);
     expect(requested(await bodyOf(next.nodes[0]))).toMatchObject({ answers: [], questions: expect.any(Array) });
     expect((await bodyOf(next.nodes[0])).match(/alpha/g)).toHaveLength(1); // in the question
@@ -146,6 +152,8 @@ describe.each(models)('a cancel, told to $name', (model) => {
     const { revision } = await api.cancel(conversationId, turnId);
     const { failure, received } = await api.node(`${turnId}-1`, revision);
     expect(failure?.partial).toContain(String(seen.at(-1)?.data.text).trim());
+    const [, shown] = (await api.transcript(conversationId, revision)).bubbles;
+    expect(shown).toMatchObject({ status: 'cancelled', text: failure?.partial });
     expect(received).toEqual([]);
     const next = await api.ask(conversationId, say('ok'));
     expect(requested(await bodyOf(next.nodes[0])).answers).toEqual([]);
@@ -193,10 +201,13 @@ it('a queued question that is cancelled leaves no node and no bubble, and the on
   const dropped = await queue('never');
   await api.cancel(conversationId, dropped);
   const kept = await queue(`then ${say('fine')}`);
+  await until(async () => (await api.current(conversationId)).queued.length === 1);
+  expect(await api.current(conversationId)).toMatchObject({ running: { turnId, status: 'running' }, queued: [kept] });
   await api.cancel(conversationId, turnId);
   const ended = await api.ended(conversationId, kept);
   expect(ended).toMatchObject({ status: 'completed', answer: 'fine' });
   expect(await api.turn(conversationId, dropped)).toMatchObject({ status: 'cancelled', nodes: [] });
+  expect(await api.current(conversationId, ended.revision)).toMatchObject({ running: null, queued: [] });
   const { bubbles } = await api.transcript(conversationId, ended.revision);
-  expect(bubbles.map(({ turnId: of }) => of)).toEqual([turnId, kept, kept]);
+  expect(bubbles.map(({ turnId: of }) => of)).toEqual([turnId, turnId, kept, kept]);
 });

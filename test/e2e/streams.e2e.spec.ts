@@ -96,7 +96,7 @@ describe('a client that leaves', () => {
 });
 
 describe('cancelling', () => {
-  it('D03: before the first token: a failed node with the reason cancelled, and no empty message, now or later', async () => {
+  it('D03: before the first token: a failed node with the reason cancelled, and no empty message in a request, now or later', async () => {
     const conversationId = await api.conversation();
     const { turnId, frames } = await api.begin(conversationId, 'first [[sim: stall ms=60000]]');
     await frames.until('round.started');
@@ -104,7 +104,10 @@ describe('cancelling', () => {
     expect(cancelled).toMatchObject({ status: 'cancelled', answer: null, head: `${turnId}-1` });
     const { nodes } = await api.tree(conversationId, cancelled.revision);
     expect(nodes).toMatchObject([{ status: 'failed', reason: 'cancelled' }]);
-    expect((await api.transcript(conversationId)).bubbles).toMatchObject([{ role: 'user' }]);
+    expect((await api.transcript(conversationId)).bubbles).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', text: '', status: 'cancelled' },
+    ]);
 
     const next = await api.ask(conversationId, 'second [[sim: say ok]]');
     const body = (await api.replay(next.nodes[0] ?? '')).body;
@@ -112,6 +115,7 @@ describe('cancelling', () => {
     expect(requested(body).answers).toEqual([]);
     expect((await api.transcript(conversationId, next.revision)).bubbles.map(({ role }) => role)).toEqual([
       'user',
+      'assistant',
       'user',
       'assistant',
     ]);

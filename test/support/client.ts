@@ -6,6 +6,7 @@ import type {
   CompactionView,
   ConversationDocument,
   ConversationView,
+  CurrentConversationView,
   DeletedView,
   HeadView,
   NodeView,
@@ -237,6 +238,10 @@ export class Client {
   /** As the log stands: waits for the read model to have the conversation's last event. */
   async tree(conversationId: string, minRevision?: string): Promise<Tree> {
     return this.get(`/v1/conversations/${conversationId}/tree${atLeast(minRevision)}`);
+  }
+
+  async current(conversationId: string, minRevision?: string): Promise<Json<CurrentConversationView>> {
+    return this.get(`/v1/conversations/${conversationId}${atLeast(minRevision)}`);
   }
 
   async transcript(conversationId: string, minRevision?: string): Promise<Json<TranscriptView>> {

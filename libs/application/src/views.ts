@@ -33,6 +33,13 @@ export interface ConversationView {
   readonly startedAt: string;
 }
 
+/** What goes on in it, by which a client that knows none of its turns can follow them, or cancel them. */
+export interface CurrentConversationView extends ConversationView {
+  readonly running: { readonly turnId: string; readonly status: 'running' | 'awaiting_approval' } | null;
+  /** Turns that wait for their turn, in order. */
+  readonly queued: readonly string[];
+}
+
 export type TurnStatus = 'queued' | 'running' | 'awaiting_approval' | 'completed' | 'failed' | 'cancelled';
 
 /** A write call that was started and of which nobody knows what it did. It is not made again by itself. */
@@ -136,10 +143,17 @@ export interface NodeView extends Omit<TreeNodeView, 'conversationId'> {
   readonly exact: boolean;
 }
 
+/** How an answer ended. Only a completed turn has an answer: of another the text is what had arrived, which is no context. */
+export type AnswerStatus = Extract<TurnStatus, 'completed' | 'failed' | 'cancelled'>;
+
 export interface BubbleView {
   readonly id: string;
   readonly role: 'user' | 'assistant';
   readonly text: string;
+  /** Of an answer. */
+  readonly status?: AnswerStatus;
+  /** Why it failed. */
+  readonly error?: { readonly code: string; readonly detail: string };
   readonly nodeId: string;
   readonly turnId: string;
   readonly display?: readonly unknown[];

@@ -29,6 +29,7 @@ import {
   type Caller,
   type ClearedView,
   type ConversationView,
+  type CurrentConversationView,
   type DeletedView,
   type HeadView,
   type Idempotency,
@@ -51,6 +52,7 @@ import {
   CompactBody,
   CompactionBody,
   ConversationBody,
+  CurrentConversationBody,
   ConversationPageBody,
   DeletedBody,
   DeleteQuery,
@@ -108,15 +110,15 @@ export class ConversationsController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'One conversation and its head' })
+  @ApiOperation({ summary: 'One conversation, its head, and the turns that run and wait in it' })
   @ApiMinRevision()
-  @ApiOkResponse({ type: ConversationBody })
+  @ApiOkResponse({ type: CurrentConversationBody })
   @ApiProblems('not_found', 'behind', 'sealed')
   async getConversation(
     @CurrentCaller() caller: Caller,
     @Param('id', idOf('conversation')) id: string,
     @Query(queryOf(AtLeastQuery)) query: AtLeastQuery,
-  ): Promise<ConversationView> {
+  ): Promise<CurrentConversationView> {
     return valueOf(await this.queries.execute(new GetConversation(caller, id, atLeast(query))));
   }
 

@@ -1,9 +1,11 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type {
+  AnswerStatus,
   BubbleView,
   ClearedView,
   CompactionView,
   ConversationView,
+  CurrentConversationView,
   DeletedView,
   HeadView,
   Page,
@@ -18,7 +20,7 @@ import type { Json } from '../http/json';
 import { ApiDecimal, ApiId } from '../http/openapi';
 import { IsDecimal, IsName, IsOpaque, IsReference, IsZone, Optional } from '../http/rules';
 import { UsageBody } from '../http/usage.dto';
-import { UnknownOutcomeBody } from '../turns/turns.dto';
+import { TurnErrorBody, UnknownOutcomeBody } from '../turns/turns.dto';
 
 const whenBusy = ['refuse', 'queue'] as const;
 
@@ -86,6 +88,19 @@ export class ConversationBody implements Json<ConversationView> {
   @ApiDecimal() readonly revision!: string;
   @ApiDecimal() readonly position!: string;
   @ApiProperty({ format: 'date-time' }) readonly startedAt!: string;
+}
+
+const runningStatuses = ['running', 'awaiting_approval'] as const;
+
+export class RunningTurnBody implements Json<NonNullable<CurrentConversationView['running']>> {
+  @ApiId() readonly turnId!: string;
+  @ApiProperty({ enum: runningStatuses }) readonly status!: (typeof runningStatuses)[number];
+}
+
+export class CurrentConversationBody extends ConversationBody implements Json<CurrentConversationView> {
+  @ApiProperty({ type: RunningTurnBody, nullable: true, description: 'The turn to follow, or to cancel' })
+  readonly running!: RunningTurnBody | null;
+  @ApiProperty({ type: [String], description: 'Turns whose questions wait, in order' }) readonly queued!: string[];
 }
 
 export class ConversationPageBody implements Json<Page<ConversationView>> {
@@ -215,7 +230,11 @@ export class BranchBody implements Json<BubbleView['branch']> {
 export class BubbleBody implements Json<BubbleView> {
   @ApiId() readonly id!: string;
   @ApiProperty({ enum: ['user', 'assistant'] }) readonly role!: 'user' | 'assistant';
-  @ApiProperty() readonly text!: string;
+  @ApiProperty({ description: 'Of an answer that failed or was cancelled: what had arrived, if anything' })
+  readonly text!: string;
+  @ApiPropertyOptional({ enum: ['completed', 'failed', 'cancelled'], description: 'Of an answer' })
+  readonly status?: AnswerStatus;
+  @ApiPropertyOptional({ type: TurnErrorBody, description: 'Why it failed' }) readonly error?: TurnErrorBody;
   @ApiId() readonly nodeId!: string;
   @ApiId() readonly turnId!: string;
   @ApiPropertyOptional({ type: 'array', items: {}, description: 'For the person alone: no model sees it' })

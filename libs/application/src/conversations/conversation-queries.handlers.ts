@@ -3,7 +3,15 @@ import type { ConversationRow } from '@palimpsest/read-models';
 import { answer, type Answer, refused } from '../refusal';
 import { ownConversation, pageStart, upTo, upToPosition } from '../system/guard';
 import { System } from '../system/system';
-import type { ConversationView, Page, SourceView, TranscriptView, TreeView, UsageView } from '../views';
+import type {
+  ConversationView,
+  CurrentConversationView,
+  Page,
+  SourceView,
+  TranscriptView,
+  TreeView,
+  UsageView,
+} from '../views';
 import { GetConversation, GetTranscript, GetTree, GetUsage, ListConversations } from './conversation.queries';
 import { nodesSeenFrom } from './nodes-seen';
 import { transcriptOf } from './transcript';
@@ -39,10 +47,25 @@ async function rowOf(system: System, conversationId: string): Promise<Conversati
 export class GetConversationHandler implements IQueryHandler<GetConversation> {
   constructor(private readonly system: System) {}
 
-  async execute({ caller, conversationId, atLeast }: GetConversation): Promise<Answer<ConversationView>> {
+  async execute({ caller, conversationId, atLeast }: GetConversation): Promise<Answer<CurrentConversationView>> {
     return ownConversation(this.system, caller, conversationId, ({ conversationId: id }) =>
-      upTo(this.system, id, atLeast.minRevision, async () => answer(conversationView(await rowOf(this.system, id)))),
+      upTo(this.system, id, atLeast.minRevision, async () => {
+        const row = await rowOf(this.system, id);
+        return answer({ ...conversationView(row), ...(await this.turnsOf(row)) });
+      }),
     );
+  }
+
+  private async turnsOf({ conversation_id }: ConversationRow) {
+    const unfinished = await this.system.tree.unfinishedTurns(conversation_id);
+    const queued = unfinished.filter(({ status }) => status === 'queued').map(({ turn_id }) => turn_id);
+    const turnId = unfinished.find(({ status }) => status !== 'queued')?.turn_id;
+    if (turnId === undefined) return { running: null, queued };
+    // Whether it waits is its fold's to say: one that other calls still run in does not.
+    const start = unfinished.find(({ turn_id }) => turn_id === turnId)?.question_revision ?? 0n;
+    const { status } = await this.system.turns.now(conversation_id, turnId, start);
+    const running = status === 'running' || status === 'awaiting_approval' ? { turnId, status } : null;
+    return { running, queued };
   }
 }
 

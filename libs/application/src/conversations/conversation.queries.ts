@@ -1,14 +1,14 @@
 import { Query } from '@nestjs/cqrs';
 import type { Caller } from '../caller/caller';
 import type { Answer } from '../refusal';
-import type { ConversationView, Page, TranscriptView, TreeView, UsageView } from '../views';
+import type { ConversationView, CurrentConversationView, Page, TranscriptView, TreeView, UsageView } from '../views';
 
 /** Waits, bounded, until the read model has this revision of the conversation. */
 export interface AtLeast {
   readonly minRevision?: bigint;
 }
 
-export class GetConversation extends Query<Answer<ConversationView>> {
+export class GetConversation extends Query<Answer<CurrentConversationView>> {
   constructor(
     readonly caller: Caller,
     readonly conversationId: string,

@@ -8,14 +8,19 @@ export function transcriptMarkdown({ bubbles }: TranscriptView): string {
   return bubbles.map(said).join('\n');
 }
 
-function said({ role, text, display = [], unknownOutcomes = [] }: BubbleView): string {
+function said({ role, text, status, error, display = [], unknownOutcomes = [] }: BubbleView): string {
   const shown = display.map((data) => ['```json', JSON.stringify(data, null, 2), '```'].join('\n'));
   const unknown = unknownOutcomes.map(
     ({ name }) => `The outcome of the tool call ${name} is not known: it may have happened.\n`,
   );
   const quotes = [text, ...shown].filter((part) => part !== '').join('\n\n');
-  const parts = [...(quotes === '' ? [] : [`${quoted(quotes)}\n`]), ...unknown];
+  const parts = [...(quotes === '' ? [] : [`${quoted(quotes)}\n`]), ...endedAs(status, error), ...unknown];
   return [`**${role === 'user' ? 'User' : 'Assistant'}**\n`, ...parts].join('\n');
+}
+
+function endedAs(status: BubbleView['status'], error: BubbleView['error']): readonly string[] {
+  if (status === 'cancelled') return ['(cancelled)\n'];
+  return status === 'failed' ? [`(failed: ${error?.code ?? 'unknown'})\n`] : [];
 }
 
 const quoted = (text: string): string =>

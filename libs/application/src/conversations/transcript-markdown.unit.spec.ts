@@ -32,6 +32,14 @@ describe('a transcript as Markdown', () => {
     expect(markdown({ ...bubble('assistant', ''), unknownOutcomes })).toBe(`**Assistant**\n\n${line}\n`);
   });
 
+  it('says how an answer ended that did not come to its end, after what had arrived of it', () => {
+    const answer = bubble('assistant', 'So f');
+    const error = { code: 'timeout', detail: 'Nothing came for 60 seconds.' };
+    expect(markdown({ ...answer, status: 'cancelled' })).toBe('**Assistant**\n\n> So f\n\n(cancelled)\n');
+    expect(markdown({ ...answer, text: '', status: 'failed', error })).toBe('**Assistant**\n\n(failed: timeout)\n');
+    expect(markdown({ ...answer, status: 'completed' })).toBe('**Assistant**\n\n> So f\n');
+  });
+
   it('shows what a tool gave for the person alone', () => {
     expect(markdown(bubble('assistant', 'See:', [{ chart: [1, 2] }]))).toContain(
       '> See:\n>\n> ```json\n> {\n>   "chart"',

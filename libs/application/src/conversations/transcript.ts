@@ -1,11 +1,11 @@
 import { itemsOfResponse, textOfItems } from '@palimpsest/providers';
-import type { ConversationRecord, ConversationRow, NodeRow } from '@palimpsest/read-models';
+import type { ConversationRecord, ConversationRow, NodeRow, TurnRow } from '@palimpsest/read-models';
 import type { System } from '../system/system';
 import { nodesSeenFrom } from './nodes-seen';
-import type { BubbleView, TranscriptView } from '../views';
+import type { AnswerStatus, BubbleView, TranscriptView } from '../views';
 
 /**
- * The bubbles of the head's lineage, two a turn: its question and its answer. No tool payloads and no reasoning; what a tool gave for the
+ * The bubbles of the head's lineage, two a turn: its question and its answer, or how it ended without one. No tool payloads and no reasoning; what a tool gave for the
  * person alone stands with the answer, and so does each write call of which nobody knows what it did.
  */
 export async function transcriptOf(system: System, conversation: ConversationRow): Promise<TranscriptView> {
@@ -18,38 +18,43 @@ export async function transcriptOf(system: System, conversation: ConversationRow
     system.tree.displays(conversations),
     system.tree.unknownOutcomes(conversations),
   ]);
-  const starts = new Map(asked.map((turn) => [turn.turn_id, turn.question_revision]));
+  const rows = new Map(asked.map((turn) => [turn.turn_id, turn]));
   const turns = turnsOnPath(nodes, head).map(({ first, last, parts }) => ({
-    ...{ first, last, question: starts.get(first.turn_id) },
-    answer: last.status === 'succeeded' ? [...parts, last].flatMap((node) => node.ended_revision ?? []) : [],
+    ...{ first, last, turn: rows.get(first.turn_id), question: rows.get(first.turn_id)?.question_revision },
+    ended: rows.get(first.turn_id)?.ended_revision ?? null,
+    answer: [...parts, last].flatMap((node) => node.ended_revision ?? []),
     displays: displays.get(first.turn_id) ?? [],
   }));
   const events = await eventsOf(system, turns);
-  const bubbles = turns.flatMap(({ first, last, question, answer, displays: shown }): readonly BubbleView[] => {
-    const { turn_id: turnId, conversation_id: id } = first;
-    const at = (revision: bigint) => events.get(`${id} ${revision}`);
-    const place = { turnId, branch: branchOf(nodes, first) };
-    const texts = answer.map((revision) => answerIn(at(revision)));
-    const text = texts.filter((part) => part !== '').join('\n\n');
-    const display = shown.map((revision) => displayIn(at(revision)));
-    const unknownOutcomes = unknown
-      .filter((call) => call.turn_id === turnId)
-      .map(({ tool_call_id: toolCallId, tool: name }) => ({ toolCallId, name }));
-    const asks = questionIn(at(question ?? -1n));
-    return [
-      { id: `${turnId}-question`, role: 'user', text: asks, nodeId: first.node_id, ...place },
-      ...(text === '' && unknownOutcomes.length === 0
-        ? []
-        : [
-            {
-              ...{ id: `${turnId}-answer`, role: 'assistant' as const, text, nodeId: last.node_id },
-              ...(display.length > 0 ? { display } : {}),
-              ...(unknownOutcomes.length > 0 ? { unknownOutcomes } : {}),
-              ...place,
-            },
-          ]),
-    ];
-  });
+  const bubbles = turns.flatMap(
+    ({ first, last, turn, question, ended, answer, displays: shown }): readonly BubbleView[] => {
+      const { turn_id: turnId, conversation_id: id } = first;
+      const at = (revision: bigint) => events.get(`${id} ${revision}`);
+      const place = { turnId, branch: branchOf(nodes, first) };
+      const texts = answer.map((revision) => textIn(at(revision)));
+      const text = texts.filter((part) => part !== '').join('\n\n');
+      const display = shown.map((revision) => displayIn(at(revision)));
+      const unknownOutcomes = unknown
+        .filter((call) => call.turn_id === turnId)
+        .map(({ tool_call_id: toolCallId, tool: name }) => ({ toolCallId, name }));
+      const status = statusOf(turn);
+      const asks = questionIn(at(question ?? -1n));
+      return [
+        { id: `${turnId}-question`, role: 'user', text: asks, nodeId: first.node_id, ...place },
+        ...(status === undefined
+          ? []
+          : [
+              {
+                ...{ id: `${turnId}-answer`, role: 'assistant' as const, text, status, nodeId: last.node_id },
+                ...errorIn(at(answer.at(-1) ?? -1n), at(ended ?? -1n)),
+                ...(display.length > 0 ? { display } : {}),
+                ...(unknownOutcomes.length > 0 ? { unknownOutcomes } : {}),
+                ...place,
+              },
+            ]),
+      ];
+    },
+  );
   return { head, bubbles };
 }
 
@@ -58,6 +63,7 @@ type TurnNode = NodeRow & { readonly turn_id: string };
 interface Wanted {
   readonly first: TurnNode;
   readonly question: bigint | undefined;
+  readonly ended: bigint | null;
   /** Of an answer that paused, its parts. */
   readonly answer: readonly bigint[];
   readonly displays: readonly bigint[];
@@ -66,8 +72,8 @@ interface Wanted {
 /** By conversation and revision. */
 async function eventsOf({ log }: System, turns: readonly Wanted[]): Promise<ReadonlyMap<string, ConversationRecord>> {
   const wanted = new Map<string, bigint[]>();
-  for (const { first, question, answer, displays } of turns) {
-    const revisions = [question, ...answer, ...displays].filter((revision) => typeof revision === 'bigint');
+  for (const { first, question, ended, answer, displays } of turns) {
+    const revisions = [question, ended, ...answer, ...displays].filter((revision) => typeof revision === 'bigint');
     wanted.set(first.conversation_id, [...(wanted.get(first.conversation_id) ?? []), ...revisions]);
   }
   const events = new Map<string, ConversationRecord>();
@@ -121,9 +127,26 @@ function questionIn(event: ConversationRecord | undefined): string {
   throw new Error('A turn on the path has no start in the log.');
 }
 
-function answerIn(event: ConversationRecord | undefined): string {
+function statusOf(turn: TurnRow | undefined): AnswerStatus | undefined {
+  const status = turn?.status;
+  return status === 'completed' || status === 'failed' || status === 'cancelled' ? status : undefined;
+}
+
+/** What the person saw of it: of a call that was cut, the text that had arrived. */
+function textIn(event: ConversationRecord | undefined): string {
+  if (event?.type === 'CallFailed') return event.content?.partial ?? '';
   if (event?.type !== 'CallSucceeded') return '';
   return textOfItems(itemsOfResponse(event.content.response, event.data.nodeId, Number(event.revision)));
+}
+
+/** As the turn itself says it: by its last call where that failed. */
+function errorIn(
+  call: ConversationRecord | undefined,
+  ended: ConversationRecord | undefined,
+): Pick<BubbleView, 'error'> {
+  if (ended?.type !== 'TurnFailed') return {};
+  if (call?.type === 'CallFailed') return { error: { code: call.data.reason, detail: call.content?.detail ?? '' } };
+  return { error: { code: ended.data.reason, detail: ended.content.detail } };
 }
 
 function displayIn(event: ConversationRecord | undefined): unknown {

@@ -199,6 +199,15 @@ export class ConversationTree {
     return rows[0];
   }
 
+  /** In the order in which they were asked. */
+  async unfinishedTurns(conversationId: string): Promise<readonly TurnRow[]> {
+    const { rows } = await this.tables.query<TurnRow>(
+      `select * from read.turns_v1 where conversation_id = $1::uuid and ended_revision is null order by question_revision`,
+      [conversationId],
+    );
+    return rows;
+  }
+
   async turns(conversationIds: readonly string[]): Promise<readonly TurnRow[]> {
     const { rows } = await this.tables.query<TurnRow>(
       `select * from read.turns_v1 where conversation_id = any($1::uuid[]) order by question_revision`,
