@@ -77,7 +77,9 @@ function at(document: unknown, pointer: string): string {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? 0 : value;
-  return Object.entries(value)
+  // Told apart from a list.
+  const entries = Object.entries(value)
     .map(([key, part]) => [key, sorted(part)] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
+  return { entries };
 }
