@@ -54,6 +54,7 @@ interface Answer {
 /** One append's tries. An answer to any of them is the answer: it may come when the next one is sent already. */
 interface Work {
   readonly append: Append;
+  readonly begun: number;
   readonly end: number;
   /** Takes back what was left behind on calls. */
   readonly leave: (() => void)[];
@@ -124,11 +125,12 @@ export class Appender {
   }
 
   private begin(append: Append): Work {
-    const end = performance.now() + this.limits.appendTimeoutMs;
+    const begun = performance.now();
+    const end = begun + this.limits.appendTimeoutMs;
     let settle: Pick<Work, 'decide' | 'refuse'> | undefined;
     const answered = new Promise<Decided>((decide, refuse) => (settle = { decide, refuse }));
     answered.catch(() => undefined);
-    return { append, end, leave: [], answered, ...settle! };
+    return { append, begun, end, leave: [], answered, ...settle! };
   }
 
   /** One try: an answer, or the reason why there is none. */
@@ -143,8 +145,11 @@ export class Appender {
           tell(how);
         };
       };
+      // Of all tries: the last one may have had no time left.
       const silence = (): NoAnswer =>
-        new NoAnswer(`${this.connection.address} has not answered within ${Math.round(patienceMs)} ms`);
+        new NoAnswer(
+          `${this.connection.address} has not answered within ${Math.round(performance.now() - work.begun)} ms`,
+        );
       const timer = setTimeout(() => end(reject)(silence()), patienceMs);
       work.answered.then(end(resolve), end(reject));
       this.send(work, attempt).catch(end(reject));

@@ -9,14 +9,13 @@ const PATIENCE_MS = 2_000;
 /** Whether a part that a process needs answers. What went wrong is not told: the answer is open to everybody. */
 export async function answers(ask: () => Promise<unknown>): Promise<Check> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('late')), PATIENCE_MS);
+  const late = new Promise<Check>((resolve) => {
+    timer = setTimeout(() => resolve({ ok: false, detail: `no answer within ${PATIENCE_MS} ms` }), PATIENCE_MS);
   });
   try {
-    await Promise.race([ask(), late]);
-    return { ok: true };
+    return await Promise.race([ask().then(() => ({ ok: true })), late]);
   } catch {
-    return { ok: false, detail: `no answer within ${PATIENCE_MS} ms` };
+    return { ok: false, detail: 'cannot be reached' };
   } finally {
     clearTimeout(timer);
   }

@@ -38,10 +38,14 @@ export function sendProblem(reply: FastifyReply, problem: Problem): void {
 export function unexpected(thrown: unknown, requestId: string, log: EdgeConfig['log']): Problem {
   const { type, code, stack } = describeError(thrown);
   if (thrown instanceof StoreUnavailable || isDatabaseAway(thrown)) {
-    log.warn({ requestId, error: { type, code } }, 'a request failed since the database cannot be reached');
+    const isStore = thrown instanceof StoreUnavailable;
+    const what = isStore && !isDatabaseAway(thrown.cause) ? 'event store (the log)' : 'database';
+    // The store's own message quotes nothing; a driver's may.
+    const reason = isStore ? thrown.message : undefined;
+    log.warn({ requestId, failure: { type, code, reason } }, `a request failed since the ${what} cannot be reached`);
     return new Problem(
       'not_ready',
-      'The database cannot be reached at the moment. Send it again in a moment, with the same Idempotency-Key.',
+      `The ${what} cannot be reached at the moment. Send it again in a moment, with the same Idempotency-Key.`,
       { requestId },
     );
   }
@@ -60,7 +64,7 @@ export function unexpected(thrown: unknown, requestId: string, log: EdgeConfig['
       },
     );
   }
-  log.error({ requestId, error: { type, code, stack } }, 'a request failed unexpectedly');
+  log.error({ requestId, failure: { type, code, stack } }, 'a request failed unexpectedly');
   return new Problem('internal_error', 'The request failed here, not at your side. The log has more under this id.', {
     requestId,
   });
