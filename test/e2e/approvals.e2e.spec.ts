@@ -178,7 +178,13 @@ describe('a write that a person has to approve', () => {
     expect(cancelled).toMatchObject({ status: 'cancelled', answer: null });
     expect(await inbox(cancelled)).toEqual([]);
     const late = await api.decide(conversationId, toolCallId, 'approve', digest).catch((error: unknown) => error);
-    expect(late).toMatchObject({ status: 409, code: 'already_decided', reply: { body: { decision: 'cancelled' } } });
+    expect(late).toMatchObject({
+      status: 409,
+      code: 'already_decided',
+      reply: {
+        body: { decision: 'cancelled', detail: expect.stringContaining('turn of this tool call was cancelled') },
+      },
+    });
 
     const next = await api.ask(conversationId, 'go on [[sim: say on]]');
     expect(next).toMatchObject({ status: 'completed', answer: 'on' });
@@ -305,7 +311,11 @@ it('what nobody decided in time expires: it does not run, the model reads so, an
     const late = await client
       .decide(conversationId, item?.toolCallId ?? '', 'approve', item?.argumentsDigest ?? '')
       .catch((error: unknown) => error);
-    expect(late).toMatchObject({ status: 409, code: 'already_decided', reply: { body: { decision: 'expired' } } });
+    expect(late).toMatchObject({
+      status: 409,
+      code: 'already_decided',
+      reply: { body: { decision: 'expired', detail: expect.stringContaining('has expired') } },
+    });
     await until(async () => (await client.approvals()).items.length === 0);
     expect(other.tools.runs).toEqual([]);
   } finally {

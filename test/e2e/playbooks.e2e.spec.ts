@@ -122,6 +122,9 @@ describe('a transform', () => {
     expect(transform).toMatchObject({ playbook: { recipe: ['boil'] }, attempts: [{ errors: ["The whole must have required property 'recipe'."] }, {}] }); // prettier-ignore
     for (const unusable of [{ type: 'string' }, { type: 'object', properties: { a: { type: 'nonsense' } } }])
       await expect(api.makePlaybook(conversationId, { schema: unusable })).rejects.toMatchObject({ status: 400 });
+    await expect(api.makePlaybook(conversationId, { schema: { type: 'string' } })).rejects.toThrow(
+      /a playbook is an object/,
+    );
   });
 
   it('has its effect once under one key: in a row, at once, and at any process', async () => {

@@ -23,7 +23,7 @@ interface Kind {
 
 /** The one place where refusals meet HTTP. The compiler asks for a line when a code is added. */
 export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
-  already_decided: { status: 409, title: 'The approval was decided before' },
+  already_decided: { status: 409, title: 'The tool call awaits no decision' },
   approval_mismatch: { status: 409, title: 'The decision is about other arguments' },
   before_compaction: { status: 409, title: 'The question is from before a compaction' },
   nothing_to_compact: { status: 409, title: 'Nothing to compact' },

@@ -16,7 +16,12 @@ export class AskBody {
   @IsReference()
   readonly parent?: string;
 
-  @ApiPropertyOptional({ type: 'integer', minimum: 1 })
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    description:
+      'The version of the assistant that answers this turn; left out, the conversation’s. An edit or a regeneration takes that of the turn it replaces',
+  })
   @Optional()
   @IsInt()
   @Min(1)

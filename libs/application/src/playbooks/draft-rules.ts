@@ -21,6 +21,8 @@ export async function draftRules(
 
 /** Why a schema can't be one of playbooks; undefined where it can. */
 export function unusable(schema: Readonly<Record<string, unknown>>): string | undefined {
+  if (schema['type'] !== 'object')
+    return 'The schema cannot be used: a playbook is an object, so the type of its schema must be "object".';
   try {
     schemaErrors(schema, {});
     return undefined;

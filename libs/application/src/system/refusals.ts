@@ -63,7 +63,7 @@ export function refusalOf(refusal: Refusal | RevisionConflict): Refused {
     case 'already_decided':
       return refused(
         'already_decided',
-        'This tool call does not await a decision.',
+        alreadyDecided[refusal.decision ?? 'none'],
         refusal.decision ? { decision: refusal.decision } : {},
       );
     case 'approval_mismatch':
@@ -98,4 +98,12 @@ const busy = {
   running: 'A turn runs in this conversation. Wait until it has ended, or cancel it.',
   waiting: 'A turn of this conversation waits for an approval. Decide it, or cancel the turn.',
   queued: 'A question waits in this conversation. Wait until it was answered, or cancel it.',
+} as const;
+
+const alreadyDecided = {
+  approve: 'This tool call was approved before.',
+  reject: 'This tool call was rejected before.',
+  expired: 'Nobody decided on this tool call in time: its approval has expired, and it does not run.',
+  cancelled: 'The turn of this tool call was cancelled while it waited: it does not run.',
+  none: 'This tool call does not await a decision.',
 } as const;
