@@ -72,6 +72,8 @@ export class AnchorTrack {
   private count = 0;
   private younger = 0;
   private ended = false;
+  /** Numbers of those that are there and vouch for nothing. */
+  private readonly rejected = new Set<number>();
   private readonly keys = new Map<string, AnchorPublicKey>();
   /** Of streams that were cut off, the last revision that was named. */
   private readonly cutOff = new Map<string, bigint>();
@@ -136,13 +138,19 @@ export class AnchorTrack {
     const { findings, trusted } = this.options;
     const fault = (kind: Parameters<typeof faultAt>[0], detail: string) =>
       findings.report(place ? faultAt(kind, place, detail) : absence(kind, null, null, detail));
+    const reject = () => {
+      const number = place ? Number(place.revision) : anchor?.statement.number;
+      if (number !== undefined) this.rejected.add(number);
+    };
     if (!anchor || !isSigned(anchor)) {
+      reject();
       const which = anchor ? `Anchor ${anchor.statement.number}` : 'An anchor';
       fault('anchor_broken', `${which} is not what its key signed.`);
       return undefined;
     }
     const { number, previous, after } = anchor.statement;
     if (trusted && !trusted.some(({ bytes }) => bytes === anchor.key.bytes)) {
+      reject();
       fault('anchor_untrusted', `Anchor ${number} is signed by ${anchor.key.id}, which is none of the given keys.`);
       return undefined;
     }
@@ -167,9 +175,15 @@ export class AnchorTrack {
       if (!same) fault('anchor_differs', `There are two anchors ${number}, or they are out of order.`);
       return false;
     }
-    if (number > expected && (this.last || this.origin === 'log'))
+    if (this.isLeftOut(expected, number) && (this.last || this.origin === 'log'))
       fault('anchor_missing', `Between anchor ${expected - 1} and anchor ${number} some are missing.`);
     return true;
+  }
+
+  /** Whether one of the numbers from `first` to before `end` did not come at all. */
+  private isLeftOut(first: number, end: number): boolean {
+    for (let number = first; number < end; number += 1) if (!this.rejected.has(number)) return true;
+    return false;
   }
 
   private async compareWithLog(anchor: SignedAnchor): Promise<void> {

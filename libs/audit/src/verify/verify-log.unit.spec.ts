@@ -8,6 +8,7 @@ import {
   type SampleLog,
   shown,
   verifyFlippedBits,
+  writeNotes,
   writeSampleLog,
 } from '../../testing';
 import type { SigningKey } from '../anchor';
@@ -251,6 +252,19 @@ describe('what was done to a log is told apart', () => {
     const { faults } = await verify({ trusted: [newSigningKey().publicKey] });
     expect(new Set(faults.map(({ kind }) => kind))).toEqual(new Set(['anchor_untrusted']));
     expect(faults).toHaveLength(5);
+  });
+
+  it('anchors of an unknown key between those of a known one are untrusted, and not missing', async () => {
+    const other = newSigningKey();
+    for (const [number, by] of [other, other, key].entries()) {
+      await writeNotes(log.store, `conversation-more-${number}`, 1);
+      await appendNextAnchor(log.store, await lastAnchor(log.store), by, new Date());
+    }
+    const { faults } = await verify();
+    expect(found(faults)).toEqual([
+      ['anchor_untrusted', 'audit-anchors', 5n],
+      ['anchor_untrusted', 'audit-anchors', 6n],
+    ]);
   });
 
   it("a change of one conversation is found by its own check, and by no other's", async () => {
