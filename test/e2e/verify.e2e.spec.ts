@@ -43,6 +43,19 @@ describe('a log that can be reached', () => {
   });
 });
 
+describe('what is not in the log', () => {
+  it('is not called sound, with code 3: an unknown conversation, a position beyond the end', async () => {
+    const id = '01a229ff-1fd7-738f-80cd-6a29f0c093be';
+    const [unknown, beyond] = await Promise.all([
+      palimpsest(['verify', '--conversation', id], settings),
+      palimpsest(['verify', '--since', '999999999999'], settings),
+    ]);
+    expect(unknown).toEqual({ end: 3, out: '', err: `There is no conversation ${id} in the log.\n` });
+    expect(beyond).toMatchObject({ end: 3, out: '' });
+    expect(beyond.err).toMatch(/^There is no position 999999999999 in the log: it ends at -?\d+\.\n$/);
+  });
+});
+
 describe('a log that cannot be reached', () => {
   const sentence = /^The EventStoreDB of EVENTSTORE_URL cannot be read \(.+\)\. Try again later\.\n$/;
 

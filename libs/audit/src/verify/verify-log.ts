@@ -36,6 +36,11 @@ export interface VerifyOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The log does not hold what was asked about: that it is sound would be said of nothing. */
+export class NothingToVerify extends Error {
+  override readonly name = 'NothingToVerify';
+}
+
 export interface VerifyReport extends Readonly<ContentCounts> {
   readonly ok: boolean;
   /** How many; the first ones stand in `faults`. */
@@ -61,6 +66,7 @@ const PROGRESS_EVERY = 256;
 export async function verifyLog(options: VerifyOptions): Promise<VerifyReport> {
   const { store, since = -1n, conversationId, onFault, onProgress, signal } = options;
   const end = await store.lastPosition();
+  if (since > end) throw new NothingToVerify(`There is no position ${since} in the log: it ends at ${end}.`);
   const faults: Fault[] = [];
   const findings = new Findings(store, end, (fault) => {
     if (faults.length < MOST_FAULTS) faults.push(fault);
@@ -76,8 +82,10 @@ export async function verifyLog(options: VerifyOptions): Promise<VerifyReport> {
   const positions = only === null && options.densePositions ? new DensePositions(findings, since) : null;
 
   let events = 0;
+  let isThere = only === null;
   for await (const thing of only === null ? readAllThings(store, since) : readStreamThings(store, only)) {
     signal?.throwIfAborted();
+    isThere = true;
     if (thing.place.position > end && only === null) break;
     if (thing.place.position <= since || thing.place.position > end) continue;
     for (const track of tracks) await track.upTo(thing.place.position);
@@ -93,6 +101,8 @@ export async function verifyLog(options: VerifyOptions): Promise<VerifyReport> {
   if (only !== null) await findings.examine(ANCHOR_STREAM);
   onProgress?.({ events, position: end, end });
   const { count } = findings;
+  // One that was taken out as a whole is a fault where an anchor saw it.
+  if (!isThere && count === 0) throw new NothingToVerify(`There is no conversation ${conversationId} in the log.`);
   return {
     ...{ ok: count === 0, faultCount: count, faults, events, after: since, to: end },
     ...{ ...contents.counts, anchored, outside: anchoredOutside },

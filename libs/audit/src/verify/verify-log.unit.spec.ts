@@ -91,6 +91,22 @@ describe('a log that nobody touched', () => {
   });
 });
 
+describe('what is not in the log', () => {
+  it('is not called sound: an unknown conversation, a position beyond the end', async () => {
+    await expect(verify({ conversationId: 'x' })).rejects.toThrow('There is no conversation x in the log.');
+    const end = BigInt(log.entries.length) - 1n;
+    expect(await verify({ since: end })).toMatchObject({ ok: true, events: 0 });
+    await expect(verify({ since: end + 1n })).rejects.toThrow(
+      `There is no position ${end + 1n} in the log: it ends at ${end}.`,
+    );
+  });
+
+  it('is a fault where an anchor saw it', async () => {
+    while (log.of('conversation-b').length > 0) take('conversation-b', 0);
+    expect((await verify({ conversationId: 'b' })).faults.map(({ kind }) => kind)).toContain('cut_off');
+  });
+});
+
 describe('what was done to a log is told apart', () => {
   it('one flipped bit in any stored event, at 50 random places, is found and named', async () => {
     const checks = () => ({ content: content(), outside: outside(), trusted: [key.publicKey] });
