@@ -40,7 +40,8 @@ const draft: fc.Arbitrary<Draft> = fc
   .map(({ all, value, currency, key, quote, ...rest }) => ({
     ...rest,
     ...(all && rest.type === 'StateRetracted' ? {} : { value }),
-    ...(currency === undefined ? {} : { currency }),
+    // Only an amount of money is read with one.
+    ...(currency === undefined || rest.field !== 'money' ? {} : { currency }),
     ...(key === undefined ? {} : { key }),
     ...(quote === undefined ? {} : { quote }),
   }));

@@ -70,6 +70,8 @@ describe('the description', () => {
         'POST /v1/conversations/{id}/approvals/{toolCallId}',
         'POST /v1/conversations/{id}/clear',
         'POST /v1/conversations/{id}/compactions',
+        'GET /v1/conversations/{id}/export',
+        'POST /v1/imports',
         'POST /v1/conversations/{id}/state',
         'GET /v1/conversations/{id}/state',
         'GET /v1/conversations/{id}/state/history',
