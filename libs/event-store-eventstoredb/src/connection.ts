@@ -32,8 +32,7 @@ export class Connection {
 
   /** @throws an Error that says what is wrong with the connection string. Nothing is sent yet. */
   constructor(url: string) {
-    // The server's new name; the client knows the old one alone.
-    this.client = EventStoreDBClient.connectionString(url.replace(/^kurrentdb/, 'esdb'));
+    this.client = clientOf(url);
     this.address = url
       .replace(/^[^:]+:\/\//, '')
       .replace(/^[^/?]*@/, '')
@@ -58,5 +57,17 @@ export class Connection {
     const late = sleep(CLOSE_MS, undefined, { signal: closed.signal }).catch(() => undefined);
     await Promise.race([this.client.dispose(), late]);
     closed.abort();
+  }
+}
+
+function clientOf(url: string): EventStoreDBClient {
+  try {
+    // The server's new name; the client knows the old one alone.
+    return EventStoreDBClient.connectionString(url.replace(/^kurrentdb/, 'esdb'));
+  } catch (error) {
+    // The client quotes the place, which may hold a password: of its message only what it expected there is told, and no cause kept.
+    const expected = /, expected ([^"]+?)\.?$/.exec((error as Error).message)?.[1];
+    const why = expected === undefined ? '' : `; expected there: ${expected}`;
+    throw new Error(`EVENTSTORE_URL is no URL like esdb://host:2113?tls=true (not shown here)${why}.`);
   }
 }
