@@ -100,6 +100,7 @@ describe('branches', () => {
     expect(tree.nodes.map(({ id }) => id)).toContain(tree.head);
     expect((await api.transcript(conversationId)).bubbles).toMatchObject([
       { role: 'user', branch: { index: 6, count: 6 } },
+      { role: 'assistant', status: 'failed', text: '' },
     ]);
     const next = await api.ask(conversationId, say('here'));
     expect(next).toMatchObject({ status: 'completed', answer: 'here' });

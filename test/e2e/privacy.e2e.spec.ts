@@ -142,8 +142,12 @@ interface Operation {
 }
 
 it('G10: every route that takes an id answers 404 for another tenant’s, and nothing of theirs changes or is listed', async () => {
-  const conversationId = await api.conversation(['pay']);
+  const conversationId = await api.conversation(['pay'], { state: 'default' });
   const first = await api.ask(conversationId, '[[sim: say mine]]');
+  const transform = await api.makePlaybook(conversationId);
+  if (transform.status !== 'created') throw new Error(transform.error.detail);
+  const { playbookId, playbook } = transform;
+  const document = await api.get(`/v1/conversations/${conversationId}/export?minRevision=${transform.revision}`);
   const waiting = await api.ask(conversationId, '[[sim: call pay {}]]');
   const { body } = await api.send('GET', '/openapi.json');
   const { assistantId } = await api.get<{ assistantId: string }>(`/v1/conversations/${conversationId}`);
@@ -160,17 +164,29 @@ it('G10: every route that takes an id answers 404 for another tenant’s, and no
     'POST /v1/conversations/{id}/turns': { text: 'x' },
     'POST /v1/conversations/{id}/turns/{turnId}/edit': { text: 'x' },
     'POST /v1/conversations/{id}/approvals/{toolCallId}': { decision: 'approve', argumentsDigest },
+    'POST /v1/conversations/{id}/compactions': { reason: 'topic' },
+    'POST /v1/conversations/{id}/state': { field: 'goal', value: 'x' },
+    'POST /v1/conversations/{id}/playbooks': { maxAttempts: 1 },
+    'POST /v1/playbooks/{id}/versions': { playbook },
+    'POST /v1/imports': { assistantId, document },
   };
+  const queries: Readonly<Record<string, string>> = {
+    'GET /v1/conversations/{id}/state/history': '?field=goal',
+    'GET /v1/playbooks/{id}/diff': '?from=1&to=1',
+  };
+  const ownerOf = (path: string): string | undefined =>
+    path.startsWith('/v1/nodes') ? first.nodes[0] : path.startsWith('/v1/playbooks') ? playbookId : conversationId;
   const answers: [route: string, reply: Reply<Record<string, unknown>>][] = [];
   for (const [path, operations] of Object.entries(body['paths'] as Record<string, Record<string, Operation>>))
     for (const [verb, operation] of Object.entries(operations)) {
       const route = `${verb.toUpperCase()} ${path}`;
       const takesAnId = path.includes('{') || bodies[route] !== undefined;
-      if (!path.startsWith('/v1/') || !takesAnId) continue;
+      // Projections are the operator's, and each tenant's query of one is of its own rows.
+      if (!path.startsWith('/v1/') || path.startsWith('/v1/projections') || !takesAnId) continue;
       if (operation.requestBody !== undefined && bodies[route] === undefined)
         throw new Error(`Say here what body ${route} takes.`);
       const ids: Record<string, string | undefined> = {
-        id: path.startsWith('/v1/nodes') ? first.nodes[0] : conversationId,
+        id: ownerOf(path),
         turnId: first.turnId,
         toolCallId,
       };
@@ -179,7 +195,8 @@ it('G10: every route that takes an id answers 404 for another tenant’s, and no
         if (id === undefined) throw new Error(`Say here what ${name} of ${route} is.`);
         return id;
       });
-      answers.push([route, await stranger.send(verb.toUpperCase(), concrete, { body: bodies[route] })]);
+      const asked = concrete + (queries[route] ?? '');
+      answers.push([route, await stranger.send(verb.toUpperCase(), asked, { body: bodies[route] })]);
     }
 
   expect(answers.length).toBeGreaterThanOrEqual(15);

@@ -45,7 +45,7 @@ create table read.generations (
 create unique index generations_live on read.generations (projection, version) where state = 'live';
 create unique index generations_building on read.generations (projection, version) where state = 'building';
 create table read.parked (
-  schema text not null references read.generations (schema) on delete cascade,
+  schema text not null references read.generations (schema) on update cascade on delete cascade,
   stream text not null,
   revision bigint not null,
   position bigint not null,
@@ -146,6 +146,31 @@ export async function swapGenerations(client: PoolClient, { name, version }: Nam
     next.schema,
   ]);
   return true;
+}
+
+const RETIRED = '_retired';
+
+/**
+ * Takes one that was replaced out of the way of queries, in a transaction before that of its drop: a query that still goes there finds nothing
+ * and looks again, and does not wait for the drop. A rename asks for no lock on any table.
+ */
+export async function retireGeneration(
+  client: PoolClient,
+  { name, version }: Named,
+  generation: number,
+): Promise<void> {
+  const { rows } = await client.query<{ schema: string }>(
+    `select schema from read.generations
+     where projection = $1::text and version = $2::int and generation = $3::int and state = 'old' for update`,
+    [name, version, generation],
+  );
+  const schema = rows[0]?.schema;
+  if (schema === undefined || schema.endsWith(RETIRED)) return;
+  await client.query(`alter schema ${schema} rename to ${schema}${RETIRED}`);
+  await client.query(`update read.generations set schema = schema || $2::text where schema = $1::text`, [
+    schema,
+    RETIRED,
+  ]);
 }
 
 /** Drops one that queries do not read. What is being built ends with it. */

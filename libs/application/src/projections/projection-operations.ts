@@ -11,6 +11,7 @@ import {
   type Projection,
   projectingSessions,
   requestRetry,
+  retireGeneration,
 } from '@palimpsest/read-models';
 import type { Idempotency } from '../caller/caller';
 import { answer, type Answer, refused } from '../refusal';
@@ -57,6 +58,7 @@ export class ProjectionOperations {
 
   drop(name: string, generation: number): Promise<Answer<DroppedView>> {
     return this.of(name, async (projection) => {
+      await withTransaction(this.pool, (client) => retireGeneration(client, projection, generation));
       const dropped = await withTransaction(this.pool, (client) => dropGeneration(client, projection, generation));
       if (dropped === 'live')
         return refused(
