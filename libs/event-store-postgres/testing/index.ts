@@ -25,7 +25,8 @@ export async function openLog(limits: Partial<PostgresEventStoreLimits> = {}): P
 
   const another = (own: Partial<PostgresEventStoreLimits> = limits): PostgresEventStore => {
     const pool = new Pool({ connectionString: database.url, application_name: STORES, max: 10 });
-    pool.on('error', () => undefined);
+    // The second covers a connection that is cut in the instant between being lent out and being held: the pool's own no longer does.
+    pool.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
     return endingPool(new PostgresEventStore(pool, own), pool);
   };
   const store = another();
