@@ -11,6 +11,7 @@ const tables = {
   tool_calls_v1: 'tool_call_id',
   clears_v1: 'clear_id',
   folds_v1: 'fold_id',
+  tags_v1: 'tag_id',
 } as const;
 type Table = keyof typeof tables;
 

@@ -46,7 +46,7 @@ const kinds: fc.WeightedArbitrary<Move['kind']>[] = [
   { weight: 2, arbitrary: fc.constantFrom('StartCompaction', 'RequestTransform', 'RequestSummary') },
   { weight: 3, arbitrary: fc.constantFrom('RecordWork', 'RecordWork', 'CloseWork', 'JudgeTransform') },
   { weight: 1, arbitrary: fc.constantFrom('ClearConversation', 'ClearConversation', 'AttachDependent') },
-  { weight: 2, arbitrary: fc.constantFrom('AssertState', 'AssertState', 'RetractState') },
+  { weight: 2, arbitrary: fc.constantFrom('AssertState', 'AssertState', 'RetractState', 'TagItems') },
 ];
 const rarely = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
@@ -127,6 +127,10 @@ export function commandOf(state: ActiveConversation, m: Move, n: number | string
       return { type: kind, statement: statementAt(state, m), content: { value: 'v' }, key };
     case 'RetractState':
       return { type: kind, statement: statementAt(state, m), content: {}, key };
+    case 'TagItems': {
+      const tagging = { nodeId: pickOf(keysOf(state.nodes), pick), item: 'sent/0', tag: 'fact' } as const;
+      return { type: kind, tags: [tagging], source: 'user', key };
+    }
     case 'AttachDependent':
       return { type: kind, conversationId: `d${pick % 3}`, nodeId: pickOf(keysOf(state.nodes), pick), key };
     case 'DeleteConversation':

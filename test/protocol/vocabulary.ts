@@ -84,6 +84,7 @@ function words(e: DraftEvent): Said {
       return { type: 'Cleared', from: e.data.from, epoch: e.data.epoch };
     case 'StateAsserted':
     case 'StateRetracted':
+    case 'ItemTagged':
       return { type: 'Stated', node: e.data.nodeId };
     case 'DependentAttached':
       return { type: 'Attached', conversation: e.data.conversationId };

@@ -1,9 +1,12 @@
 import type {
   ConversationEvent,
   Instruction,
+  ItemPlace,
+  ItemTag,
   NodeId,
   NodeKind,
   RequestedNode,
+  TagSource,
   ToolCallId,
   TurnId,
 } from '@palimpsest/conversation';
@@ -86,6 +89,17 @@ export interface FoldedResult {
 /** The folds of a path, by call. */
 export type FoldsOnPath = ReadonlyMap<ToolCallId, FoldedResult>;
 
+/** What an item is, by whom and since when. */
+export interface Tagged {
+  readonly tag: ItemTag;
+  readonly source: TagSource;
+  readonly revision: number;
+}
+
+/** The tags of a path: by node, then by the item's place in it. Items without one are not in it. */
+export type TagsOnPath = ReadonlyMap<NodeId, TagsOfNode>;
+export type TagsOfNode = ReadonlyMap<ItemPlace, Tagged>;
+
 /** `folded`: which of the node's results were folded then. */
 interface RenderedNode {
   readonly folded: string;
@@ -102,6 +116,7 @@ export class PathFold {
   private readonly moments = new Map<TurnId, QuestionMoment>();
   private readonly results = new Map<ToolCallId, ToolResultItem>();
   private readonly folds = new Map<NodeId, FoldedResult[]>();
+  private readonly tags = new Map<NodeId, TagsOfNode>();
   private readonly rendered: WeakMap<NodeRecord, RenderedNode>;
   private characters = 0;
 
@@ -188,6 +203,13 @@ export class PathFold {
         ]);
         return;
       }
+      case 'ItemTagged': {
+        const { nodeId, item, tag, source } = event.data;
+        const told = { tag, source, revision: place.revision };
+        const known = this.tagsOf(nodeId);
+        if (!outweighs(known.get(item), told)) this.tags.set(nodeId, new Map([...known, [item, told]]));
+        return;
+      }
       default:
         return;
     }
@@ -236,6 +258,13 @@ export class PathFold {
     return folds;
   }
 
+  /** What the items of these nodes are, as far as anybody said. */
+  tagsOn(path: readonly NodeRecord[]): TagsOnPath {
+    return new Map(
+      path.map(({ nodeId }) => [nodeId, this.tagsOf(nodeId)] as const).filter(([, tags]) => tags.size > 0),
+    );
+  }
+
   /** The whole text of a result that is folded under this handle on the path to a node; undefined where there is none. */
   foldedOn(nodeId: NodeId | null, handle: string): string | undefined {
     const found = this.pathTo(nodeId);
@@ -255,6 +284,10 @@ export class PathFold {
 
   private foldsAt(nodeId: NodeId): readonly FoldedResult[] {
     return this.folds.get(nodeId) ?? this.beneath?.foldsAt(nodeId) ?? [];
+  }
+
+  private tagsOf(nodeId: NodeId): TagsOfNode {
+    return this.tags.get(nodeId) ?? this.beneath?.tagsOf(nodeId) ?? NO_TAGS;
   }
 
   /** What a node sent. `before`: its parent, of a compaction its origin. `folds`: what is folded there. */
@@ -303,6 +336,13 @@ export class PathFold {
     if (node) this.nodes.set(nodeId, { ...node, ...change });
   }
 }
+
+const NO_TAGS: TagsOfNode = new Map();
+
+/** A person's tag counts before all others, else the later one. Events may be put in any order. */
+const outweighs = (known: Tagged | undefined, { source, revision }: Tagged): boolean =>
+  known !== undefined &&
+  ((known.source === 'user') === (source === 'user') ? known.revision > revision : known.source === 'user');
 
 /** Whether a compaction came in its provider's own form: without a word that another could read. */
 export function isProvidersOwn({ kind, received }: NodeRecord): boolean {

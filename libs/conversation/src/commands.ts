@@ -6,10 +6,12 @@ import type {
   ConversationSource,
   EventOf,
   FailureReason,
+  ItemTagging,
   NodeId,
   RetractedContent,
   RunId,
   StatementRouting,
+  TagSource,
   ToolCallId,
   ToolCallListing,
   TurnId,
@@ -110,6 +112,13 @@ export interface RetractState extends Keyed {
   readonly type: 'RetractState';
   readonly statement: Stated;
   readonly content: RetractedContent;
+}
+
+/** At any time: a tag breaks no turn. That the items are there was seen to by whoever tags them. */
+export interface TagItems extends Keyed {
+  readonly type: 'TagItems';
+  readonly tags: readonly ItemTagging[];
+  readonly source: TagSource;
 }
 
 /** Before the conversation that will grow from this one begins. */
@@ -286,6 +295,7 @@ export type ConversationCommand =
   | ClearConversation
   | AssertState
   | RetractState
+  | TagItems
   | AttachDependent
   | DeleteConversation
   | DecideApproval

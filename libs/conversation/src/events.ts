@@ -157,6 +157,30 @@ export interface AssertedContent {
 /** Without a value and a key: all that the field holds. */
 export type RetractedContent = Partial<AssertedContent>;
 
+/** What an item is for whoever summarises; the last three are left out of summaries. */
+export const ITEM_TAGS = [
+  'preference',
+  'constraint',
+  'fact',
+  'decision',
+  'discarded',
+  'chit-chat',
+  'repeated confirmation',
+] as const;
+export type ItemTag = (typeof ITEM_TAGS)[number];
+
+/** An item of a node by its place among those that it sent or received, from 0: `sent/0`. */
+export type ItemPlace = `sent/${number}` | `received/${number}`;
+
+/** Who gave a tag: a rule in code, an extraction, or a person who corrects both. */
+export type TagSource = 'rule' | 'extraction' | 'user';
+
+export interface ItemTagging {
+  readonly nodeId: NodeId;
+  readonly item: ItemPlace;
+  readonly tag: ItemTag;
+}
+
 /** The key under which a command had its effect; names and digests are keyed hashes, since a caller's key may hold anything. */
 export interface CommandKey {
   readonly name: string;
@@ -320,6 +344,8 @@ interface Shapes {
   /** A value was claimed for a field of the state. Whether it counts is decided by whoever reads, from all that is said on a lineage. */
   StateAsserted: { data: StatementRouting; content: AssertedContent };
   StateRetracted: { data: StatementRouting; content: RetractedContent };
+  /** What an item of a node is, on every lineage that holds the node. A person's tag counts before all others, else the latest. */
+  ItemTagged: { data: ItemTagging & { source: TagSource }; content: null };
   /** Another conversation is about to grow from this one's nodes. */
   DependentAttached: { data: { conversationId: string }; content: null };
   /** The stream is over. It may be the first event of its stream: then the conversation never was and never will be. */

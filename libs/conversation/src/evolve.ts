@@ -177,6 +177,7 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
   TransformJudged: (s, { data: { nodeId } }) => setNode(s, nodeId, { judged: true }),
   StateAsserted: (s) => s,
   StateRetracted: (s) => s,
+  ItemTagged: (s) => s,
   DependentAttached: (s, { data: { conversationId } }) => ({ ...s, dependents: [...s.dependents, conversationId] }),
   KeyDestroyed: (s) => s,
 };

@@ -123,7 +123,7 @@ function endOf({ conversation_id, question_revision, ended_revision }: TurnRow):
   return [
     {
       ...{ node_id: '', conversation_id, turn_id: null, question_revision, requested_revision: revision },
-      ...{ ended_revision: null, result_revisions: [], fold_revisions: [] },
+      ...{ ended_revision: null, result_revisions: [], fold_revisions: [], tag_revisions: [] },
     },
   ];
 }

@@ -77,7 +77,7 @@ export class TurnFold {
   }
 
   private concerns({ type, data }: ConversationEvent): boolean {
-    if (type === 'StateAsserted' || type === 'StateRetracted') return false;
+    if (type === 'StateAsserted' || type === 'StateRetracted' || type === 'ItemTagged') return false;
     if ('turnId' in data && data.turnId !== undefined) return data.turnId === this.turnId;
     if ('nodeId' in data) return this.nodes.includes(data.nodeId);
     return 'toolCallId' in data && this.calls.has(data.toolCallId);

@@ -12,6 +12,7 @@ import { startConversation } from './start-conversation';
 import { restartTurn, startQueuedTurn, startTurn } from './start-turn';
 import { statement } from './state-statement';
 import { switchBranch } from './switch-branch';
+import { tagItems } from './tag-items';
 import { closeWork, judgeTransform, recordWork, requestSummary, requestTransform, startCompaction } from './work';
 
 /**
@@ -39,6 +40,8 @@ export function decide(state: ConversationState, command: ConversationCommand): 
     case 'AssertState':
     case 'RetractState':
       return statement(state, command);
+    case 'TagItems':
+      return tagItems(state, command);
     case 'AttachDependent':
       return attachDependent(state, command);
     case 'CancelTurn':

@@ -28,6 +28,7 @@ export const newest: Readonly<Record<ConversationEventType, number>> = {
   TransformJudged: 1,
   StateAsserted: 1,
   StateRetracted: 1,
+  ItemTagged: 1,
   DependentAttached: 1,
   ConversationDeleted: 1,
   KeyDestroyed: 1,

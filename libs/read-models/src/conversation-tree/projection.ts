@@ -1,7 +1,7 @@
 import type { StoredEvent } from '@palimpsest/event-store';
 import type { Projection, Tables } from '../projection';
 import { type Row, type Rows, TreeChanges } from './rows';
-import { conversationTreeSchema, foldsSchema, transcriptSchema, usageSchema } from './schema';
+import { conversationTreeSchema, foldsSchema, tagsSchema, transcriptSchema, usageSchema } from './schema';
 
 interface Table {
   readonly name: string;
@@ -85,6 +85,12 @@ const folds: Table = {
   columns: { fold_id: 'text', conversation_id: 'uuid', node_id: 'text', revision: 'bigint' },
 };
 
+const tags: Table = {
+  name: 'read.tags_v1',
+  key: 'tag_id',
+  columns: { tag_id: 'text', conversation_id: 'uuid', node_id: 'text', revision: 'bigint' },
+};
+
 const usage: Table = {
   name: 'read.usage_v1',
   key: 'node_id',
@@ -139,7 +145,7 @@ async function remove(transaction: Tables, deleted: ReadonlySet<string>): Promis
     `delete from ${calls.name} c using ${nodes.name} n where n.node_id = c.node_id and n.conversation_id = any($1::uuid[])`,
     [ids],
   );
-  for (const { name } of [nodes, usage, failedAttempts, turns, clears, folds, conversations])
+  for (const { name } of [nodes, usage, failedAttempts, turns, clears, folds, tags, conversations])
     await transaction.query(`delete from ${name} where conversation_id = any($1::uuid[])`, [ids]);
 }
 
@@ -153,7 +159,7 @@ export const conversationTree: Projection = {
   version: 1,
   filter: { streamPrefixes: ['conversation-'] },
   endings: ['ConversationDeleted'],
-  tables: conversationTreeSchema + transcriptSchema + foldsSchema + usageSchema,
+  tables: conversationTreeSchema + transcriptSchema + foldsSchema + tagsSchema + usageSchema,
   async apply(events: readonly StoredEvent[], transaction: Tables): Promise<void> {
     const changes = new TreeChanges();
     for (const event of events) changes.put(event);
@@ -163,6 +169,7 @@ export const conversationTree: Projection = {
     await write(transaction, calls, changes.calls);
     await write(transaction, clears, changes.clears);
     await write(transaction, folds, changes.folds);
+    await write(transaction, tags, changes.tags);
     await write(transaction, usage, changes.usage);
     await write(transaction, failedAttempts, changes.failedAttempts);
     await remove(transaction, changes.deleted);

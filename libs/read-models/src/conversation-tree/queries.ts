@@ -97,6 +97,8 @@ export interface PathRow {
   readonly result_revisions: readonly bigint[];
   /** Of the results that are folded from this node on. */
   readonly fold_revisions: readonly bigint[];
+  /** Of what was said of its items: what they are. */
+  readonly tag_revisions: readonly bigint[];
 }
 
 const epoch = `(select count(*)::int from read.clears_v1 e where e.conversation_id = c.conversation_id) as epoch`;
@@ -115,10 +117,11 @@ export function eventsOfPath(
     ended_revision,
     result_revisions,
     fold_revisions,
+    tag_revisions,
   } of path) {
     const revisions = found.get(conversation_id) ?? [];
     found.set(conversation_id, revisions);
-    revisions.push(requested_revision, ...result_revisions, ...fold_revisions);
+    revisions.push(requested_revision, ...result_revisions, ...fold_revisions, ...tag_revisions);
     if (question_revision !== null) revisions.push(question_revision);
     if (ended_revision !== null) revisions.push(ended_revision);
   }
@@ -237,9 +240,10 @@ export class ConversationTree {
     nodeId: string | null,
   ): Promise<{ readonly path: readonly PathRow[]; readonly revision: bigint }> {
     const { rows } = await this.tables.query<
-      Omit<PathRow, 'result_revisions' | 'fold_revisions'> & {
+      Omit<PathRow, 'result_revisions' | 'fold_revisions' | 'tag_revisions'> & {
         readonly result_revisions: string[];
         readonly fold_revisions: string[];
+        readonly tag_revisions: string[];
         readonly known: bigint;
       }
     >(
@@ -254,11 +258,13 @@ export class ConversationTree {
          coalesce((select array_agg(c.executed_revision::text order by c.executed_revision) from read.tool_calls_v1 c
            where c.node_id = p.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions,
          coalesce((select array_agg(f.revision::text order by f.revision) from read.folds_v1 f
-           where f.node_id = p.node_id), '{}'::text[]) as fold_revisions, p.steps,
+           where f.node_id = p.node_id), '{}'::text[]) as fold_revisions,
+         coalesce((select array_agg(g.revision::text order by g.revision) from read.tags_v1 g
+           where g.node_id = p.node_id), '{}'::text[]) as tag_revisions, p.steps,
          (select revision from read.conversations_v1 where conversation_id = $1::uuid) as known
        from path p left join read.turns_v1 t on t.turn_id = p.turn_id
        union all
-       select null, null, null, null, null, null, null, null, null, revision from read.conversations_v1
+       select null, null, null, null, null, null, null, null, null, null, revision from read.conversations_v1
          where conversation_id = $1::uuid and not exists (select 1 from path)
        order by steps desc`,
       [conversationId, nodeId],
@@ -270,6 +276,7 @@ export class ConversationTree {
         ...row,
         result_revisions: row.result_revisions.map(BigInt),
         fold_revisions: row.fold_revisions.map(BigInt),
+        tag_revisions: row.tag_revisions.map(BigInt),
       })),
       revision: known,
     };
@@ -283,11 +290,16 @@ export class ConversationTree {
       `select n.node_id, n.conversation_id, n.turn_id, t.question_revision, n.requested_revision, n.ended_revision,
          coalesce((select array_agg(c.executed_revision::text order by c.executed_revision) from read.tool_calls_v1 c
            where c.node_id = n.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions,
-         '{}'::text[] as fold_revisions
+         '{}'::text[] as fold_revisions, '{}'::text[] as tag_revisions
        from read.nodes_v1 n left join read.turns_v1 t on t.turn_id = n.turn_id where n.node_id = any($1::text[])`,
       [nodeIds],
     );
-    return rows.map((row) => ({ ...row, result_revisions: row.result_revisions.map(BigInt), fold_revisions: [] }));
+    return rows.map((row) => ({
+      ...row,
+      result_revisions: row.result_revisions.map(BigInt),
+      fold_revisions: [],
+      tag_revisions: [],
+    }));
   }
 
   /** Where the results stand that hold something for the person alone, in order, by the turn that had them. */

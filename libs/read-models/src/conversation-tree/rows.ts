@@ -9,6 +9,7 @@ export class TreeChanges {
   readonly calls = new Rows();
   readonly clears = new Rows();
   readonly folds = new Rows();
+  readonly tags = new Rows();
   readonly usage = new Rows();
   readonly failedAttempts = new Rows();
   /** Conversations that are over: nothing of them stays, whatever of it this batch or an earlier one wrote. */
@@ -126,6 +127,12 @@ export class TreeChanges {
         const { toolCallId, nodeId } = event.data;
         const fold_id = `${nodeId}/${toolCallId}`;
         this.folds.insert(fold_id, { fold_id, conversation_id, node_id: nodeId, revision });
+        return;
+      }
+      case 'ItemTagged': {
+        const { nodeId: node_id } = event.data;
+        const tag_id = `${conversation_id}@${revision}`;
+        this.tags.insert(tag_id, { tag_id, conversation_id, node_id, revision });
         return;
       }
       case 'TurnCompleted':

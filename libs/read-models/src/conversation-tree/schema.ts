@@ -90,6 +90,18 @@ create table if not exists read.folds_v1 (
 create index if not exists folds_v1_by_node on read.folds_v1 (node_id);
 `;
 
+/** Where the events stand that say what a node's items are. */
+export const tagsSchema = `
+create table if not exists read.tags_v1 (
+  tag_id text primary key,
+  conversation_id uuid not null,
+  node_id text not null,
+  revision bigint not null
+);
+create index if not exists tags_v1_by_node on read.tags_v1 (node_id);
+create index if not exists tags_v1_by_conversation on read.tags_v1 (conversation_id);
+`;
+
 /** What calls took, beside the nodes that made them; and each attempt that failed before the one that ended its call. */
 export const usageSchema = `
 create table if not exists read.usage_v1 (
