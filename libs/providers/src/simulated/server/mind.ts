@@ -3,6 +3,7 @@ import { type Directive, directivesIn, numberOption, withoutDirectives } from '.
 import { attemptIn, draft, draftDirectives, isDraftRequest } from './drafts';
 import { figuresIn, type Figure } from './figures';
 import type { Heard, HeardMessage, HeardTool } from './heard';
+import { asksWhatWasBefore, recollected, recollection } from './recollection';
 import { includesOverseas, type Topic, topicOf } from './topics';
 
 export interface Call {
@@ -125,6 +126,12 @@ function speak(heard: Heard, scene: Scene): { text: string; calls: readonly Call
     return { text: scene.results.join('\n') || scene.question, calls: [] };
   }
   if (SUMMARISE.test(scene.question)) return { text: summary(scene), calls: [] };
+  if (asksWhatWasBefore(scene.question)) {
+    const told = recollected(scene.results, scene.question);
+    if (told !== undefined) return { text: told, calls: [] };
+    const call = scene.results.length === 0 ? recollection(heard, scene.question) : undefined;
+    if (call !== undefined) return { text: '', calls: [call] };
+  }
   const today = todayOf(heard);
   const topic = topicInContext(scene);
   if (scene.results.length > 0) return { text: fromResults(scene, topic, today), calls: [] };
