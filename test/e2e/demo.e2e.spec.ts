@@ -41,10 +41,13 @@ it('tells the story on its own data, whatever is set for other installations, an
     '6  Replay every call',
     '7  A call fails, and nothing is paid for twice',
     '8  A playbook, and the conversation to edit it in',
+    '9  What is valid now, in English and Korean',
   ]);
   expect(out).toContain('1. Hanbyeol Electronics    280,358.40');
   expect(out).toContain('1. Haneul Semicon          511,431.23');
-  expect(out).toContain('All 25 checks hold.');
+  expect(out).toContain('budget: 20,000 [latest confirmed]  (~~10,000~~ [superseded])');
+  expect(out).toContain('예산: 20,000 [최신 확인]  (~~10,000~~ [실효])');
+  expect(out).toContain('All 32 checks hold.');
   expect(out).not.toMatch(/\u001b|✗/);
   expect(end).toBe(0);
 });
@@ -55,7 +58,7 @@ it('gives machines one JSON document', async () => {
   const story = JSON.parse(out);
   expect(story).toMatchObject({ ok: true, failure: null, branches: [{ mark: '1/2' }, { mark: '2/2' }] });
   expect(story.steps.map(({ name }: { name: string }) => name)).toContain('Correct the question');
-  expect(story.checks).toHaveLength(25);
+  expect(story.checks).toHaveLength(32);
   expect(story.checks.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
   expect(story.figures.before).toHaveLength(10);
   expect(story.figures.after).toHaveLength(10);
@@ -85,7 +88,7 @@ it('ends with 1 where a replay is not what was recorded, and names it', async ()
   expect(readdirSync(folder.path)).toEqual(['tamper.cjs']);
   rmSync(tamper);
   expect(err).toMatch(
-    /^3 of 25 checks did not hold\.\nCall 2 of branch 1\/2 replays byte for byte: no\. Its bytes have/,
+    /^3 of 32 checks did not hold\.\nCall 2 of branch 1\/2 replays byte for byte: no\. Its bytes have/,
   );
   expect(err).not.toMatch(/^\s+at /m);
   const story = JSON.parse(out);

@@ -9,7 +9,7 @@ import type { Api } from '../src/demo/client';
 export type Recording = Record<string, unknown[]>;
 
 /** A copy of one's own, to be changed at will. */
-export function recorded(chapter: 'story' | 'failed-round' | 'playbook'): Recording {
+export function recorded(chapter: 'story' | 'failed-round' | 'playbook' | 'changed-budget'): Recording {
   return JSON.parse(readFileSync(join(__dirname, `recorded-${chapter}.json`), 'utf8')) as Recording;
 }
 

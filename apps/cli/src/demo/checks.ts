@@ -17,7 +17,7 @@ export const check = (name: string, problems: readonly string[]): Check => ({
 });
 
 /** A problem, where a statement does not hold. */
-const unless = (holds: boolean, problem: string): string[] => (holds ? [] : [problem]);
+export const unless = (holds: boolean, problem: string): string[] => (holds ? [] : [problem]);
 
 const WANTED = 10;
 

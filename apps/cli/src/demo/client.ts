@@ -33,6 +33,9 @@ export interface AssistantFields {
   readonly systemPrompt: string;
   readonly model: { readonly provider: string; readonly name: string };
   readonly tools: readonly { readonly type: string; readonly name: string }[];
+  readonly state?: { readonly fields: readonly object[] };
+  readonly locale?: string;
+  readonly zone?: string;
 }
 
 /** The HTTP API, as far as the demo speaks it. */

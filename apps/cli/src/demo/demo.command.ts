@@ -1,6 +1,7 @@
 import { Command, Option } from 'nest-commander';
 import { interruptible, Interrupted } from '../interruptible';
 import { Verb } from '../verb';
+import { ChangedBudgetChapter } from './changed-budget';
 import { Client } from './client';
 import { Narrator } from './narrator';
 import { withOwnServer } from './own-server';
@@ -12,7 +13,7 @@ import { Story } from './story';
 @Command({
   name: 'demo',
   description:
-    'A minute of conversations: ask, correct the question, compare the branches, replay every call, lose no result',
+    'A minute of conversations: ask, correct the question, compare the branches, replay every call, lose no result, change a value',
 })
 export class DemoCommand extends Verb {
   protected override readonly examples = ['demo', 'demo --json'];
@@ -53,6 +54,7 @@ function tell(narrator: Narrator, findings: Findings): Promise<void> {
       await new Story(stage).tell();
       await new FailedRound(stage).tell();
       await new PlaybookChapter(stage).tell();
+      await new ChangedBudgetChapter(stage).tell();
     }),
   );
 }

@@ -1,5 +1,5 @@
 import { check, type Check } from './checks';
-import type { Api, Turn } from './client';
+import type { Api, AssistantFields, Turn } from './client';
 import { type Figure, figuresIn } from './figures';
 import { type Narrator, wrap } from './narrator';
 import type { Asked, Call } from './record';
@@ -24,7 +24,7 @@ export const nothingYet = (): Findings => ({ steps: [], checks: [], figures: {},
 
 export const QUESTION = 'Who were our ten largest customers by sales last month?';
 
-const ASSISTANT = {
+const ASSISTANT: AssistantFields = {
   name: 'Sales',
   systemPrompt: 'You answer questions about sales. Take every figure from the database.',
   model: { provider: 'simulated', name: 'simulated' },
@@ -54,8 +54,9 @@ export class Stage {
     this.narrator.check(held);
   }
 
-  async newConversation(): Promise<string> {
-    const { assistantId } = await this.client.createAssistant(ASSISTANT);
+  /** With an assistant of its own: what is not given is that of the story. */
+  async newConversation(fields: Partial<AssistantFields> = {}): Promise<string> {
+    const { assistantId } = await this.client.createAssistant({ ...ASSISTANT, ...fields });
     return (await this.client.startConversation(assistantId)).conversationId;
   }
 
