@@ -96,6 +96,7 @@ function words(e: DraftEvent): Said {
       return { type: 'Compacted', node: e.data.nodeId, origin: e.data.origin };
     case 'ConversationStarted':
     case 'ToolResultFolded': // what a request shows of a result is nothing to who does what
+    case 'SummaryFolded':
     case 'ContextExpanded':
     case 'TransformJudged':
       return { type: 'Noise' };

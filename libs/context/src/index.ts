@@ -5,6 +5,7 @@ export * from './pointer';
 export * from './prefix';
 export * from './segment';
 export * from './path-fold';
+export * from './summaries';
 export * from './tokens';
 export { type FoldCandidate, planFolds } from './folds/plan';
 export { pagesOf } from './folds/pages';

@@ -68,3 +68,10 @@ export type ReceivedItem =
   | { readonly type: 'assistant'; readonly text: SourcedText }
   | { readonly type: 'reasoning'; readonly text: SourcedText }
   | ({ readonly type: 'tool_call' } & ToolCallItem);
+
+/** A run of a path, both ends in it, and the `summary` node that stands for it. */
+export interface SummarySegment {
+  readonly summary: string;
+  readonly from: string;
+  readonly to: string;
+}

@@ -18,6 +18,7 @@ import type {
   SourcedText,
   StateBlock,
   StatePiece,
+  SummarySegment,
   ToolResultItem,
 } from './items';
 import type { StoredRequest } from './manifest';
@@ -36,6 +37,8 @@ export interface NodeRecord {
   readonly parent: NodeId | null;
   /** Of a compaction node, which has no parent: the node before it. Null for all others. */
   readonly origin: NodeId | null;
+  /** Of a summary, or a compaction in runs: the summary before, from which it goes on. Null for all others. */
+  readonly continues: NodeId | null;
   /** Null outside a turn. */
   readonly turnId: TurnId | null;
   readonly kind: NodeKind;
@@ -61,9 +64,10 @@ export function nodeAsRequested(
   data: RequestedNode,
   instruction: string | undefined,
   place: EventPlace,
-): Pick<NodeRecord, 'nodeId' | 'parent' | 'origin' | 'turnId' | 'kind' | 'first' | 'instruction'> {
+): Pick<NodeRecord, 'nodeId' | 'parent' | 'origin' | 'continues' | 'turnId' | 'kind' | 'first' | 'instruction'> {
   const { nodeId, parent, kind } = data;
-  const node = { nodeId, parent, kind, origin: data.kind === 'compaction' ? data.origin : null };
+  const continues = data.kind === 'compaction' || data.kind === 'summary' ? (data.continues ?? null) : null;
+  const node = { nodeId, parent, kind, continues, origin: data.kind === 'compaction' ? data.origin : null };
   if (data.kind === 'turn') return { ...node, turnId: data.turnId, first: data.round === 1, instruction: null };
   const text = instruction === undefined ? null : { text: instruction, source: { ...place, pointer: '/instruction' } };
   return { ...node, turnId: null, first: false, instruction: text };
@@ -117,6 +121,7 @@ export class PathFold {
   private readonly results = new Map<ToolCallId, ToolResultItem>();
   private readonly folds = new Map<NodeId, FoldedResult[]>();
   private readonly tags = new Map<NodeId, TagsOfNode>();
+  private readonly segments = new Map<NodeId, SummarySegment[]>();
   private readonly rendered: WeakMap<NodeRecord, RenderedNode>;
   private characters = 0;
 
@@ -210,6 +215,12 @@ export class PathFold {
         if (!outweighs(known.get(item), told)) this.tags.set(nodeId, new Map([...known, [item, told]]));
         return;
       }
+      case 'SummaryFolded': {
+        const { nodeId, summary, from, to } = event.data;
+        const others = (this.segments.get(nodeId) ?? []).filter((segment) => segment.summary !== summary);
+        this.segments.set(nodeId, [...others, { summary, from, to }]);
+        return;
+      }
       default:
         return;
     }
@@ -265,6 +276,11 @@ export class PathFold {
     );
   }
 
+  /** The summaries that stand for runs where these nodes are on the path, in its order. */
+  segmentsOn(path: readonly Pick<NodeRecord, 'nodeId'>[]): readonly SummarySegment[] {
+    return path.flatMap(({ nodeId }) => this.segmentsAt(nodeId));
+  }
+
   /** The whole text of a result that is folded under this handle on the path to a node; undefined where there is none. */
   foldedOn(nodeId: NodeId | null, handle: string): string | undefined {
     const found = this.pathTo(nodeId);
@@ -288,6 +304,10 @@ export class PathFold {
 
   private tagsOf(nodeId: NodeId): TagsOfNode {
     return this.tags.get(nodeId) ?? this.beneath?.tagsOf(nodeId) ?? NO_TAGS;
+  }
+
+  private segmentsAt(nodeId: NodeId): readonly SummarySegment[] {
+    return this.segments.get(nodeId) ?? this.beneath?.segmentsAt(nodeId) ?? [];
   }
 
   /** What a node sent. `before`: its parent, of a compaction its origin. `folds`: what is folded there. */

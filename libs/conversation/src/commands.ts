@@ -10,6 +10,7 @@ import type {
   NodeId,
   RetractedContent,
   RunId,
+  SegmentReason,
   StatementRouting,
   TagSource,
   ToolCallId,
@@ -213,6 +214,8 @@ export interface RequestSummary extends Work {
   readonly parent: NodeId;
   /** The summary of the run before. */
   readonly continues?: NodeId | undefined;
+  /** Later requests are to hold it instead of the run. Undefined: of a compaction, which is to go on from it. */
+  readonly segment?: SegmentReason | undefined;
 }
 
 /** A playbook's draft of the path to the head, or another attempt at it. */

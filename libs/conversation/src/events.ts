@@ -215,7 +215,10 @@ export type RequestedNode =
       /** The last node that it covers. */
       readonly parent: NodeId;
       readonly carrier: Carrier;
+      /** The summary before: what that covers is not covered again. */
       readonly continues?: NodeId;
+      /** Why requests are to hold it instead of what it covers; left out of a run of a compaction, which nothing but its compaction reads. */
+      readonly segment?: SegmentReason;
     }
   | {
       readonly nodeId: NodeId;
@@ -226,6 +229,12 @@ export type RequestedNode =
 
 /** `demand`: somebody asked; `topic`: and began another one with it; `pressure`: the policy, since the input had grown. */
 export type CompactionReason = 'demand' | 'topic' | 'pressure';
+
+/**
+ * Why a run of a path was summarised: its window was full; the input had grown; a request did not fit; so many turns had passed; another
+ * topic began.
+ */
+export type SegmentReason = 'window' | 'pressure' | 'budget' | 'turns' | 'topic';
 
 /** Of a call outside a turn: what this node sends as its question. */
 export interface Instruction {
@@ -325,6 +334,11 @@ interface Shapes {
    * no other, and nothing undoes it. `handle`: with which the whole is read again.
    */
   ToolResultFolded: { data: { toolCallId: ToolCallId; nodeId: NodeId; handle: string }; content: { text: string } };
+  /**
+   * From this node's request on, a summary stands for the run of its path from one node to another, both in it. It counts on the lineages that
+   * hold the node and on no other, and nothing undoes it.
+   */
+  SummaryFolded: { data: { nodeId: NodeId; summary: NodeId; from: NodeId; to: NodeId }; content: null };
   /** This node's request holds what a compaction stands for, instead of it: its model cannot read the form that the provider gave it. */
   ContextExpanded: { data: { nodeId: NodeId; compaction: NodeId }; content: null };
   TurnCompleted: { data: { turnId: TurnId }; content: null };

@@ -159,6 +159,7 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
   },
 
   ToolResultFolded: (s) => s,
+  SummaryFolded: (s) => s,
   ContextExpanded: (s) => s,
 
   TurnCompleted: (s, { data: { turnId } }) => endTurn(s, turnId, 'completed'),
@@ -186,6 +187,10 @@ function placeOf(node: RequestedNode) {
   const { kind, parent } = node;
   if (kind === 'turn') return { kind, parent, turnId: node.turnId };
   if (kind === 'compaction') return { kind, parent, origin: node.origin, carrier: node.carrier };
+  if (kind === 'summary') {
+    const { carrier, continues, segment } = node;
+    return { kind, parent, carrier, ...(segment && { segment }), ...(continues !== undefined && { continues }) };
+  }
   return { kind, parent, carrier: node.carrier };
 }
 

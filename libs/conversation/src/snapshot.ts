@@ -2,7 +2,7 @@ import type { ActiveConversation, ConversationState } from './state';
 import { Table } from './table';
 
 /** Goes up with every change of the state's shape or of what `evolve` puts in it: an older snapshot is then thrown away. */
-export const STATE_VERSION = 5;
+export const STATE_VERSION = 6;
 
 /** Plain JSON. */
 export interface StateSnapshot {

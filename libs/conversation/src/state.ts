@@ -5,6 +5,7 @@ import type {
   FailureReason,
   NodeId,
   RunId,
+  SegmentReason,
   SyntheticReason,
   ToolCallId,
   ToolCallListing,
@@ -59,7 +60,18 @@ export type NodeRecord = NodeProgress &
   (
     | { readonly kind: 'turn'; readonly parent: NodeId | null; readonly turnId: TurnId }
     | { readonly kind: 'compaction'; readonly parent: null; readonly origin: NodeId; readonly carrier: Carrier }
-    | { readonly kind: Exclude<WorkKind, 'compaction'>; readonly parent: NodeId; readonly carrier: Carrier }
+    | {
+        readonly kind: 'summary';
+        readonly parent: NodeId;
+        readonly carrier: Carrier;
+        readonly segment?: SegmentReason;
+        readonly continues?: NodeId;
+      }
+    | {
+        readonly kind: Exclude<WorkKind, 'compaction' | 'summary'>;
+        readonly parent: NodeId;
+        readonly carrier: Carrier;
+      }
   );
 
 export interface NodeProgress {

@@ -13,6 +13,8 @@ import {
   stateAt,
   storeSegment,
   type StoredRequest,
+  type SummarySegment,
+  unusedSegments,
   wireBytes,
 } from '@palimpsest/context';
 import type {
@@ -20,6 +22,7 @@ import type {
   CallRequestedDraft,
   ConversationEvent,
   DraftEvent,
+  EventOf,
   Instruction,
   NodeId,
   NodeKind,
@@ -31,9 +34,10 @@ import type { AssistantVersion } from './assistants';
 import { type MeasuredPath, measurePath } from './compaction/runs';
 import { foldToFit } from './folding';
 import { expand, expansionsFor } from './expansion';
-import type { HeldPaths, Paths } from './paths';
+import { type HeldPaths, type Paths, pathTo } from './paths';
 import { beginning, correctionOn, requestBefore } from './request-before';
-import { RequestTooLarge } from './request-too-large';
+import { ContextTooLarge, RequestTooLarge } from './request-too-large';
+import { type SegmentChoice, SummarisedPaths } from './summarised-paths';
 import type { TurnState } from './turn-state';
 
 /** The bytes of a request, kept from its assembly to its call. */
@@ -72,7 +76,11 @@ export interface AssemblyOptions {
 
 /** Fills in what the rules leave open: the request of each `CallRequested`. */
 export class Assembly {
-  constructor(private readonly options: AssemblyOptions) {}
+  private readonly summaries: SummarisedPaths;
+
+  constructor(private readonly options: AssemblyOptions) {
+    this.summaries = new SummarisedPaths(options.paths);
+  }
 
   /** The events, ready to be sealed, and their requests by node. */
   async complete(
@@ -100,19 +108,22 @@ export class Assembly {
   async measure(
     kind: NodeKind,
     from: NodeId,
-    { conversationId, revision, assistant }: Omit<AssemblyContext, 'state'>,
+    { conversationId, revision, assistant, state }: AssemblyContext,
   ): Promise<MeasuredPath> {
     const { paths, providerOf, countersOf } = this.options;
     const held = await paths.hold({ conversationId, nodeId: from, revision, turnStartedAt: revision + 1n });
     const { fold } = held;
     const model = modelFor(kind, assistant.definition);
     const { path } = await this.readable(held, fold, from, model);
+    const segments = fold.segmentsOn(path);
+    const unused = kind === 'turn' ? unusedSegments(state, path, segments) : [];
+    const shown = await this.summaries.shown(held, fold, path, { segments: [...segments, ...unused] });
     const rendered = providerOf(model.provider).render({
       ...assistant,
       assistant: { ...assistant.definition, model },
-      path: fold.render(path, null),
+      path: fold.render(shown, null),
     });
-    return measurePath(rendered, path, (await countersOf(model))(correctionOn(path, model)));
+    return measurePath(rendered, shown, (await countersOf(model))(correctionOn(path, model)));
   }
 
   private async request(draft: CallRequestedDraft, before: readonly ConversationEvent[], context: AssemblyContext) {
@@ -122,10 +133,8 @@ export class Assembly {
     const from = nodeBefore(place);
     const begun = place.kind === 'turn' ? state.turns.get(place.turnId)?.start?.revision : undefined;
     const turnStartedAt = begun === undefined ? revision + 1n : BigInt(begun);
-    const { continues } = place.kind === 'compaction' || place.kind === 'summary' ? place : {};
     const { paths } = this.options;
     const wanted = { conversationId, revision, turnStartedAt };
-    if (continues !== undefined) await paths.hold({ ...wanted, nodeId: continues });
     const held = await paths.hold({ ...wanted, nodeId: from });
     const fold = held.fold.over();
     before.forEach((event, at) => fold.put({ ...event, revision: revision + 1n + BigInt(at) }));
@@ -133,8 +142,6 @@ export class Assembly {
     const provider = this.options.providerOf(model.provider);
     const { path, expanded } = await this.readable(held, fold, from, model);
     const expansions = expansionsFor(nodeId, expanded);
-    const shown = since(fold, path, continues);
-    const at = revision + 1n + BigInt(before.length + expansions.length);
     const told = await this.stateOf(place, fold, context);
     const nodeAt = (requestedAt: bigint): NodeRecord => ({
       ...nodeAsRequested(place, draft.content?.instruction, { revision: Number(requestedAt) }),
@@ -158,7 +165,18 @@ export class Assembly {
       });
     const counterBy = await this.options.countersOf(model);
     const counter = counterBy(correctionOn(path, model));
-    const { rendered, folds } = foldToFit({ fold, path: shown, nodeAt, counter, cap: model.inputCap, at, render });
+    const fitted = async (choice: SegmentChoice) => {
+      const summaries = choice.fresh.map((segment) => summaryFolded(nodeId, segment));
+      const at = revision + 1n + BigInt(before.length + expansions.length + summaries.length);
+      const shown = await this.summaries.shown(held, fold, path, choice);
+      const fit = foldToFit({ fold: fold.over(), path: shown, nodeAt, counter, cap: model.inputCap, at, render });
+      return { ...fit, summaries };
+    };
+    const choices = await this.summaries.choices(place, state, fold, path, { held, wanted });
+    let fit = await fitted(choices[0]);
+    for (const choice of choices.slice(1)) if (fit.tokens > model.inputCap) fit = await fitted(choice);
+    if (fit.tokens > model.inputCap) throw new ContextTooLarge(fit.tokens, model.inputCap);
+    const { rendered, folds, summaries } = fit;
     if (rendered.unpaired) this.options.onUnpaired(nodeId, rendered.unpaired);
     const body = this.bodyOf(rendered, provider.name);
     const placed = await paths.placed(held, path);
@@ -192,7 +210,7 @@ export class Assembly {
       prefix,
     };
     const statements = told?.statements ?? [];
-    const said = [...expansions, ...folds];
+    const said = [...expansions, ...summaries, ...folds];
     return { event: { ...draft, data, content }, said, statements, body, placed: plan.placed };
   }
 
@@ -236,19 +254,10 @@ export function modelFor(kind: NodeKind, { model, compaction }: AssistantDefinit
   return kind === 'compaction' || kind === 'summary' ? (compaction?.model ?? model) : model;
 }
 
-/** The path behind a summary, with the summary in front; without one, all of it. */
-function since(fold: PathFold, path: readonly NodeRecord[], summary: NodeId | undefined): readonly NodeRecord[] {
-  if (summary === undefined) return path;
-  const node = fold.node(summary);
-  const covered = path.findIndex(({ nodeId }) => nodeId === node?.parent);
-  if (!node || covered < 0) throw new Error(`The summary ${summary} is to be gone on from, and is not of this path.`);
-  return [node, ...path.slice(covered + 1)];
-}
+const summaryFolded = (nodeId: NodeId, segment: SummarySegment): EventOf<'SummaryFolded'> => ({
+  type: 'SummaryFolded',
+  data: { nodeId, ...segment },
+  content: null,
+});
 
 const NOTHING: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', path: '', headers: {}, sdk: '' };
-
-function pathTo(fold: PathFold, nodeId: string | null): readonly NodeRecord[] {
-  const found = fold.pathTo(nodeId);
-  if ('missing' in found) throw new Error(`Node ${found.missing} is on the path and was not read.`);
-  return found.path;
-}

@@ -137,7 +137,7 @@ export class ConversationWriter {
     const { state, revision } = await this.read(conversationId, tenantId);
     if (state.status !== 'active' || state.head === null) return undefined;
     const assistant = await this.assistantFor(conversationId, state, state.head);
-    const path = await this.options.assembly.measure(kind, state.head, { conversationId, revision, assistant });
+    const path = await this.options.assembly.measure(kind, state.head, { conversationId, revision, assistant, state });
     return { assistant, path };
   }
 

@@ -10,7 +10,6 @@ import {
   type TokenCounter,
 } from '@palimpsest/context';
 import type { EventOf } from '@palimpsest/conversation';
-import { ContextTooLarge } from './request-too-large';
 
 export type FoldEvent = EventOf<'ToolResultFolded'>;
 
@@ -35,24 +34,23 @@ export interface ToFit {
 
 /**
  * A request with as many results folded as it takes to fit the model's input cap, and the events that say so: they stand from `at` on, the
- * request behind them. They are put into `fold`. Throws `ContextTooLarge` where no folding helps.
+ * request behind them. They are put into `fold`. `tokens`: more than the cap where no folding helps.
  */
 export function foldToFit({ fold, path, nodeAt, counter, cap, at, render }: ToFit): {
   readonly rendered: RenderedRequest;
   readonly folds: readonly FoldEvent[];
+  readonly tokens: number;
 } {
   const rendering = (node: NodeRecord) => render(fold.render([...path, node], node.turnId));
   const whole = rendering(nodeAt(at));
   const excess = counter.request(whole) - cap;
-  if (excess <= 0) return { rendered: whole, folds: [] };
+  if (excess <= 0) return { rendered: whole, folds: [], tokens: cap + excess };
   const candidates = candidatesOn(fold, path, nodeAt(at), counter);
   const planned = new Set(planFolds(excess, candidates));
   const folds = candidates.filter(({ toolCallId }) => planned.has(toolCallId)).map(({ event }) => event);
   folds.forEach((event, index) => fold.put({ ...event, revision: at + BigInt(index) }));
   const rendered = folds.length ? rendering(nodeAt(at + BigInt(folds.length))) : whole;
-  const tokens = counter.request(rendered);
-  if (tokens > cap) throw new ContextTooLarge(tokens, cap);
-  return { rendered, folds };
+  return { rendered, folds, tokens: counter.request(rendered) };
 }
 
 /** The results on a path that stand there whole, in its order. */

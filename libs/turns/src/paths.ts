@@ -221,3 +221,10 @@ export class Paths {
     }
   }
 }
+
+/** A path of which all was read. */
+export function pathTo(fold: PathFold, nodeId: string | null): readonly NodeRecord[] {
+  const found = fold.pathTo(nodeId);
+  if ('missing' in found) throw new Error(`Node ${found.missing} is on the path and was not read.`);
+  return found.path;
+}

@@ -36,12 +36,13 @@ export function startCompaction(state: ActiveConversation, command: StartCompact
 }
 
 export function requestSummary(state: ActiveConversation, command: RequestSummary): Decision {
-  const { nodeId, carrier, instruction, parent, continues } = command;
+  const { nodeId, carrier, instruction, parent, continues, segment } = command;
   const refused = notThere(state, parent) ?? notOfAPath(state, parent) ?? ofRunningTurn(state, parent);
   if (refused) return refused;
+  if (segment && !endsWhole(state, parent)) return refuse({ code: 'unknown_parent', parent });
   if (continues !== undefined && !covers(state, continues, parent))
     return refuse({ code: 'unknown_parent', parent: continues });
-  const place = { nodeId, kind: 'summary', parent, carrier } as const;
+  const place = { nodeId, kind: 'summary', parent, carrier, ...(segment && { segment }) } as const;
   return request(state, { ...place, ...(continues !== undefined && { continues }) }, instruction);
 }
 
@@ -59,9 +60,16 @@ function ofRunningTurn(state: ActiveConversation, nodeId: NodeId): Refused | und
   return node?.kind === 'turn' && node.turnId === state.running?.turnId ? busy(state) : undefined;
 }
 
-/** A summary that is there, of a part of the way to this node. */
+/** The node behind it sends no results of its calls: none would stand in a request without its call. */
+function endsWhole(state: ActiveConversation, nodeId: NodeId): boolean {
+  const node = state.nodes.get(nodeId);
+  return node === undefined || (node.kind === 'turn' && node.toolCallIds.length === 0);
+}
+
+/** A summary that is there, of a part of the way to this node. One that this conversation did not make stands where it grows from. */
 function covers(state: ActiveConversation, summary: NodeId, to: NodeId): boolean {
   const node = state.nodes.get(summary);
+  if (!node) return state.source !== null;
   if (node?.kind !== 'summary' || node.status !== 'succeeded') return false;
   for (const id of lineage(state, to)) if (id === node.parent) return true;
   return false;

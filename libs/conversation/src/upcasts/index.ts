@@ -18,6 +18,7 @@ export const newest: Readonly<Record<ConversationEventType, number>> = {
   ToolExecutionStarted: 1,
   ToolExecuted: 1,
   ToolResultFolded: 1,
+  SummaryFolded: 1,
   ContextExpanded: 1,
   TurnCompleted: 1,
   TurnFailed: 1,

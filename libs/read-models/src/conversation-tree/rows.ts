@@ -135,6 +135,12 @@ export class TreeChanges {
         this.tags.insert(tag_id, { tag_id, conversation_id, node_id, revision });
         return;
       }
+      case 'SummaryFolded': {
+        const { summary, nodeId } = event.data;
+        const fold_id = `${nodeId}/${summary}`;
+        this.folds.insert(fold_id, { fold_id, conversation_id, node_id: nodeId, revision });
+        return;
+      }
       case 'TurnCompleted':
       case 'TurnFailed':
       case 'TurnCancelled':

@@ -50,11 +50,14 @@ export function measurePath(
     byNode.set(owner, (byNode.get(owner) ?? 0) + tokensOf(segment));
   }
   const turns: { turnId: string | null; lastNode: NodeId; tokens: number }[] = [];
-  for (const { nodeId, turnId } of path) {
+  for (const { nodeId, turnId, kind, parent } of path) {
     const tokens = byNode.get(nodeId) ?? 0;
+    // A summary ends where the run ends that it stands for.
+    const lastNode = kind === 'summary' ? (parent ?? nodeId) : nodeId;
     const last = turns.at(-1);
-    if (last && last.turnId === turnId) Object.assign(last, { lastNode: nodeId, tokens: last.tokens + tokens });
-    else turns.push({ turnId, lastNode: nodeId, tokens });
+    if (last && turnId !== null && last.turnId === turnId)
+      Object.assign(last, { lastNode, tokens: last.tokens + tokens });
+    else turns.push({ turnId, lastNode, tokens });
   }
   return { fixed: byNode.get(null) ?? 0, turns };
 }
