@@ -283,6 +283,8 @@ interface Shapes {
       exact: boolean;
       tokens?: RequestTokens;
       prefix?: RequestPrefix;
+      /** Of a summary: what its request leaves out of the run that it stands for, and so the summary too. */
+      leftOut?: readonly ItemTagging[];
       provenance?: NodeProvenance;
     };
     /**
