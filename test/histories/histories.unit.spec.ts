@@ -84,7 +84,7 @@ class Told {
     const attached = await process.apply('a', { type: 'AttachDependent', conversationId: 'b', nodeId: head });
     if (!attached.ok) return;
     const source = { conversationId: 'a', nodeId: head, revision: Number(attached.revision) };
-    await this.world.begin(process, 'b', this.whenBusy, source);
+    await this.world.begin(process, 'b', this.whenBusy, { source });
     this.conversations.push('b');
     await this.look();
   }

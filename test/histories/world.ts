@@ -1,5 +1,6 @@
 import type { ConversationCommand, ConversationSource } from '@palimpsest/conversation';
 import type { FieldDefinition } from '@palimpsest/dialogue-state';
+import type { AssistantDefinition } from '@palimpsest/assistant';
 import { Replayer } from '@palimpsest/audit';
 import { estimatingCounter } from '@palimpsest/context';
 import {
@@ -30,7 +31,7 @@ import { Mirror } from './mirror';
 import { KEEPS_STATE, StateMirror } from './state-mirror';
 
 export const TENANT = 'tenant';
-const ASSISTANT = 'assistant';
+const ASSISTANT = '0197f7a0-0000-7000-8000-0000000000a5';
 /** Versions of the assistant, from 1: one of each provider, and one whose model takes little. */
 export const VERSIONS = ['openai', 'anthropic', 'openai'] as const;
 const SMALL_CAP = 1_500;
@@ -53,14 +54,42 @@ const providers: Readonly<Record<string, ModelProvider>> = {
   anthropic: new AnthropicProvider(nowhere),
 };
 
-/** A projection that has read nothing yet: every path is read from the streams themselves. */
-const unread: Pick<ConversationTree, 'path' | 'conversation' | 'requests'> = {
-  path: async () => ({ path: [], revision: -1n }),
-  conversation: async () => undefined,
-  requests: async () => new Map(),
-};
+type Definition = Omit<AssistantDefinition, 'assistantId' | 'version'>;
 
-const unreadTables = { query: async () => ({ rows: [] }) } as unknown as Tables;
+/** An assistant's version whose model says what a history has it say. */
+export function definitionOf(
+  provider: Definition['model']['provider'],
+  more: Partial<Definition> & { readonly inputCap?: number } = {},
+): Definition {
+  const { inputCap = 1_000_000, ...fields } = more;
+  const model = { provider, name: 'model', inputCap, maxOutputTokens: 100, params: {} };
+  return { name: 'A', systemPrompt: 'Answer.', model, tools: [], locale: 'en', zone: 'UTC', ...fields };
+}
+
+const definitions = VERSIONS.map((provider, at) =>
+  definitionOf(provider, {
+    ...(at === 2 && { inputCap: SMALL_CAP }),
+    ...(KEEPS_STATE.has(at + 1) && { state: { fields: [BUDGET] } }),
+  }),
+);
+
+/** What a log's events stand in, and what was made of them for readers. */
+export interface Ground {
+  readonly store: EventStore;
+  readonly tree: Pick<ConversationTree, 'path' | 'conversation' | 'requests'>;
+  readonly states: Tables;
+}
+
+/** In memory. The projections have read nothing yet: every path is read from the streams themselves. */
+const nothingRead = (): Ground => ({
+  store: new InMemoryEventStore(),
+  tree: {
+    path: async () => ({ path: [], revision: -1n }),
+    conversation: async () => undefined,
+    requests: async () => new Map(),
+  },
+  states: { query: async () => ({ rows: [] }) } as unknown as Tables,
+});
 
 /** One log and all that was sent over it. */
 export class World {
@@ -70,47 +99,46 @@ export class World {
   readonly sent = new Map<string, Buffer>();
   /** Calls or results that a request had to leave out. */
   unpaired = 0;
-  private readonly store: EventStore = new InMemoryEventStore();
   readonly keys = new KeyRing({ store: new MemoryKeyStore(), installation: [randomBytes(32)] });
-  private readonly codec: EventCodec = createCodec(this.store, this.keys);
+  private readonly codec: EventCodec;
   private readonly snapshots = new MemorySnapshotStore();
   private readonly read = new Map<string, bigint>();
 
-  static async create(): Promise<World> {
-    const world = new World();
+  private constructor(private readonly ground: Ground) {
+    this.codec = createCodec(ground.store, this.keys);
+  }
+
+  /** With an assistant of these versions, from 1. */
+  static async create(versions: readonly Definition[] = definitions, ground: Ground = nothingRead()): Promise<World> {
+    const world = new World(ground);
     await world.keys.forTenant(TENANT);
-    const assistants = new AssistantWriter(world.store, world.codec);
-    for (const [at, provider] of VERSIONS.entries()) {
-      const model = {
-        provider,
-        name: 'model',
-        inputCap: at === 2 ? SMALL_CAP : 1_000_000,
-        maxOutputTokens: 100,
-        params: {},
-      };
-      const keeps = KEEPS_STATE.has(at + 1) ? { state: { fields: [BUDGET] } } : {};
-      const definition = { name: 'A', systemPrompt: 'Answer.', model, tools: [], locale: 'en', zone: 'UTC', ...keeps };
+    const assistants = new AssistantWriter(ground.store, world.codec);
+    for (const [at, definition] of versions.entries())
       await assistants.handle({ type: 'CreateVersion', assistantId: ASSISTANT, isNew: at === 0, definition }, context);
-    }
     await assistants.close();
     return world;
   }
 
   /** A process that knows nothing but the log. */
   process(): Process {
-    const { store, codec, snapshots } = this;
-    return new Process(this, { store, codec, snapshots });
+    const { ground, codec, snapshots } = this;
+    return new Process(this, { ...ground, codec, snapshots });
   }
 
-  async begin(process: Process, conversationId: string, whenBusy: 'refuse' | 'queue', source?: ConversationSource) {
+  async begin(
+    process: Process,
+    conversationId: string,
+    whenBusy: 'refuse' | 'queue',
+    { source, assistantVersion = 1 }: { readonly source?: ConversationSource; readonly assistantVersion?: number } = {},
+  ) {
     await this.keys.forConversation(conversationId, 'subject');
-    const data = { assistantId: ASSISTANT, assistantVersion: 1, subjectId: 'subject', zone: 'UTC', whenBusy };
+    const data = { assistantId: ASSISTANT, assistantVersion, subjectId: 'subject', zone: 'UTC', whenBusy };
     return process.apply(conversationId, { type: 'StartConversation', ...data, ...(source && { source }) });
   }
 
   /** Takes in what was appended since. */
   async look(conversationId: string): Promise<void> {
-    const log = new ConversationLog(this.store, this.codec);
+    const log = new ConversationLog(this.ground.store, this.codec);
     const events = await log.after(conversationId, this.read.get(conversationId) ?? -1n);
     for (const event of events) {
       this.mirror.put(conversationId, event);
@@ -131,7 +159,7 @@ export class World {
           return found ? [[id, { conversationId: found.conversationId, revision: found.revision }] as const] : [];
         }),
       );
-    const replayer = new Replayer(new ConversationLog(this.store, this.codec), { requests });
+    const replayer = new Replayer(new ConversationLog(this.ground.store, this.codec), { requests });
     return replayer.replay(node.conversationId, nodeId, node.revision);
   }
 }
@@ -139,8 +167,7 @@ export class World {
 /** A process ends after a command's fact was stored, if it had one, and before what follows from it. */
 export class ProcessEnds extends Error {}
 
-interface Stores {
-  readonly store: EventStore;
+interface Stores extends Ground {
   readonly codec: EventCodec;
   readonly snapshots: MemorySnapshotStore;
 }
@@ -155,14 +182,14 @@ export class Process {
 
   constructor(
     private readonly world: World,
-    { store, codec, snapshots }: Stores,
+    { store, tree, states, codec, snapshots }: Stores,
   ) {
     const assistants = new Assistants(store, codec);
     const identities = new ConversationIdentities(store, codec);
     const log = new ConversationLog(store, codec);
     const sourcesOf = (id: string) => identities.sourcesOf(id);
-    this.paths = new Paths(log, unread, itemsOfResponse, sourcesOf, 100_000_000);
-    this.states = new DialogueStates(unreadTables, log, sourcesOf);
+    this.paths = new Paths(log, tree, itemsOfResponse, sourcesOf, 100_000_000);
+    this.states = new DialogueStates(states, log, sourcesOf);
     this.statements = statementsOf(world.keys, sourcesOf);
     const assembly = new Assembly({
       turnState: new TurnState(this.states, this.statements),

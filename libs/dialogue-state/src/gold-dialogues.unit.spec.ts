@@ -1,56 +1,31 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
-  attest,
   blockText,
-  type By,
   type DialogueState,
   emptyState,
-  fieldOf,
   type LineageNode,
-  parseSchema,
-  parseValue,
   reconcile,
   renderBlock,
-  type Statement,
   type StateSchema,
   step,
 } from '@palimpsest/dialogue-state';
 import {
   generateDialogue,
   type GoldDialogue,
+  goldFixtures,
   goldOf,
-  type GoldTurn,
   lineageFor,
+  momentOf,
+  nodeSaying,
   otherBranch,
   schemaFor,
+  schemaGiven,
   seeded,
   sorted,
 } from '../testing';
 
-const moment = { at: '2026-11-29T09:00:00Z', zone: 'Asia/Seoul' };
+const moment = momentOf({});
 const generated = Array.from({ length: 60 }, (_, seed) => generateDialogue(seed));
-const fixtures = readdirSync(join(__dirname, '../fixtures')).map(
-  (name) => JSON.parse(readFileSync(join(__dirname, '../fixtures', name), 'utf8')) as Fixture,
-);
-
-/** What is said in a turn, in the words of a person or an extraction. */
-interface Said {
-  readonly field: string;
-  readonly value?: string;
-  readonly key?: string;
-  readonly quote?: string;
-  readonly by?: By;
-  readonly retract?: true;
-}
-
-interface Fixture extends GoldDialogue {
-  readonly turns: readonly (GoldTurn & {
-    readonly at?: string;
-    readonly zone?: string;
-    readonly says?: readonly Said[];
-  })[];
-}
+const fixtures = goldFixtures();
 
 function checkEveryTurn(lineage: readonly LineageNode[], dialogue: GoldDialogue, schema: StateSchema): void {
   let state = emptyState;
@@ -72,7 +47,7 @@ describe('a gold dialogue', () => {
     (_, fixture) => {
       const schema = schemaGiven(fixture);
       checkEveryTurn(
-        fixture.turns.map((turn, at) => nodeOf(turn, at, schema)),
+        fixture.turns.map((turn, at) => nodeSaying(turn, at, schema)),
         fixture,
         schema,
       );
@@ -105,31 +80,4 @@ function materialise(
 ): readonly DialogueState[] {
   let state = from;
   return nodes.map((node) => (state = step(state, node, schema)));
-}
-
-function schemaGiven(fixture: Fixture): StateSchema {
-  const parsed = parseSchema(fixture.schema);
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
-  return parsed.schema;
-}
-
-function nodeOf(turn: Fixture['turns'][number], at: number, schema: StateSchema): LineageNode {
-  const when = { at: turn.at ?? moment.at, zone: turn.zone ?? moment.zone };
-  const statements = (turn.says ?? []).map((said, index): Statement => {
-    const { field, key, quote, retract, value } = said;
-    const definition = fieldOf(schema, field);
-    const parsed = definition && value !== undefined ? parseValue(definition, value, when) : undefined;
-    if (parsed && !parsed.ok) throw new Error(parsed.detail);
-    const claim = {
-      field,
-      by: attest(said.by ?? 'user', quote, turn.user),
-      revision: BigInt(at * 100 + index),
-      ...(key === undefined ? {} : { key }),
-      ...(quote === undefined ? {} : { quote }),
-    };
-    if (retract) return { ...claim, ...parsed?.value, type: 'StateRetracted' };
-    if (!parsed) throw new Error(`${field} is not in the schema, or has no value`);
-    return { ...claim, ...parsed.value, type: 'StateAsserted' };
-  });
-  return { nodeId: `n${at + 1}`, statements };
 }

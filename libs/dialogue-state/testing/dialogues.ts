@@ -6,6 +6,7 @@ import type {
   StateSchema,
   StateValue,
 } from '@palimpsest/dialogue-state';
+import { seeded } from './seeded';
 
 type Scalar = StateValue['value'];
 
@@ -87,18 +88,48 @@ export const sorted = (state: GoldTurn['state']): GoldTurn['state'] =>
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 
-/** The dialogue up to a turn, and then one turn for each that is cut off, in which every slot becomes a value that is found nowhere else. */
-export function otherBranch(dialogue: GoldDialogue, cut: number): GoldDialogue {
+/**
+ * The dialogue up to a turn, and then one turn for each that is cut off, in which every slot becomes a value that is found nowhere else.
+ * Where a slot has no room for such a value (an enum, a yes or no) it stays as it was.
+ */
+export function otherBranch(dialogue: GoldDialogue, cut: number, schema = schemaFor(dialogue)): GoldDialogue {
   const { dialogueId, turns } = dialogue;
-  const { fields } = schemaFor(dialogue);
-  const canary = (at: number, slot: string) => `canary ${dialogueId} ${at} ${slot}`;
   const others = turns.slice(cut).map((turn, at) => ({
     ...turn,
     state: Object.fromEntries(
-      fields.map(
-        ({ name, cardinality }) => [name, cardinality === 'set' ? [canary(at, name)] : canary(at, name)] as const,
-      ),
+      schema.fields.flatMap((field) => {
+        const canary = canaryOf(field, `${dialogueId} ${at} ${field.name}`);
+        if (canary === undefined) return field.name in turn.state ? [[field.name, turn.state[field.name] ?? '']] : [];
+        return [[field.name, field.cardinality === 'set' ? [canary] : canary]];
+      }),
     ),
   }));
   return { dialogueId: `${dialogueId}-other`, turns: [...turns.slice(0, cut), ...others] };
+}
+
+/** What to look for, as a person reads it, where nothing of the other branch may be found. */
+export function canariesOf({ turns }: GoldDialogue, cut: number, schema: StateSchema): readonly string[] {
+  const free = new Set(schema.fields.filter(({ type }) => !/^(enum|boolean)$/.test(type)).map(({ name }) => name));
+  return turns.slice(cut).flatMap(({ state }) =>
+    Object.entries(state)
+      .filter(([name]) => free.has(name))
+      .flatMap(([, value]) => value)
+      .flatMap((value) => (typeof value === 'number' ? [String(value), value.toLocaleString('en-US')] : String(value))),
+  );
+}
+
+function canaryOf({ type }: FieldDefinition, place: string): Scalar | undefined {
+  const number = Math.floor(seeded([...place].reduce((sum, letter) => Math.imul(sum, 31) + letter.charCodeAt(0), 7))() * 1e9);
+  switch (type) {
+    case 'text':
+      return `canary ${place}`;
+    case 'money':
+    case 'number':
+      return 5_000_000_000 + number;
+    case 'date':
+      return `${2700 + (number % 300)}-${String(1 + (number % 12)).padStart(2, '0')}-${10 + (number % 18)}`;
+    case 'enum':
+    case 'boolean':
+      return undefined;
+  }
 }
