@@ -7,6 +7,6 @@ export * from './segment';
 export * from './path-fold';
 export * from './summaries';
 export * from './tokens';
-export { type FoldCandidate, planFolds } from './folds/plan';
+export { type EarlyFolds, type FoldCandidate, foldsFor } from './folds/plan';
 export { pagesOf } from './folds/pages';
-export { handleOf, READ_RESULT, STAND_IN_HEAD, standIn } from './folds/stand-in';
+export { handleOf, READ_RESULT, STAND_IN_HEAD, STAND_IN_LINE, standIn } from './folds/stand-in';

@@ -1,11 +1,14 @@
 import {
+  type EarlyFolds,
   type FoldCandidate,
+  foldsFor,
   handleOf,
   type NodeRecord,
   type PathFold,
   type PathNode,
-  planFolds,
   type RenderedRequest,
+  STAND_IN_HEAD,
+  STAND_IN_LINE,
   standIn,
   type TokenCounter,
 } from '@palimpsest/context';
@@ -29,6 +32,8 @@ export interface ToFit {
   readonly cap: number;
   /** Of the first event to come. */
   readonly at: bigint;
+  /** Left out: nothing is folded before it must be. */
+  readonly early?: EarlyFolds | undefined;
   readonly render: (nodes: readonly PathNode[]) => RenderedRequest;
 }
 
@@ -36,24 +41,27 @@ export interface ToFit {
  * A request with as many results folded as it takes to fit the model's input cap, and the events that say so: they stand from `at` on, the
  * request behind them. They are put into `fold`. `tokens`: more than the cap where no folding helps.
  */
-export function foldToFit({ fold, path, nodeAt, counter, cap, at, render }: ToFit): {
+export function foldToFit({ fold, path, nodeAt, counter, cap, at, early, render }: ToFit): {
   readonly rendered: RenderedRequest;
   readonly folds: readonly FoldEvent[];
   readonly tokens: number;
 } {
   const rendering = (node: NodeRecord) => render(fold.render([...path, node], node.turnId));
-  const whole = rendering(nodeAt(at));
-  const excess = counter.request(whole) - cap;
-  if (excess <= 0) return { rendered: whole, folds: [], tokens: cap + excess };
-  const candidates = candidatesOn(fold, path, nodeAt(at), counter);
-  const planned = new Set(planFolds(excess, candidates));
+  const node = nodeAt(at);
+  const whole = rendering(node);
+  const tokens = counter.request(whole);
+  const asItIs = { rendered: whole, folds: [], tokens };
+  if (tokens <= cap && !early) return asItIs;
+  const candidates = candidatesOn(fold, path, node, counter);
+  const planned = new Set(foldsFor({ tokens, cap, begins: node.first }, candidates, early));
+  if (planned.size === 0) return asItIs;
   const folds = candidates.filter(({ toolCallId }) => planned.has(toolCallId)).map(({ event }) => event);
   folds.forEach((event, index) => fold.put({ ...event, revision: at + BigInt(index) }));
-  const rendered = folds.length ? rendering(nodeAt(at + BigInt(folds.length))) : whole;
+  const rendered = rendering(nodeAt(at + BigInt(folds.length)));
   return { rendered, folds, tokens: counter.request(rendered) };
 }
 
-/** The results on a path that stand there whole, in its order. */
+/** The results on a path that stand there whole, in its order. Of an earlier turn's a line is enough to know what it was. */
 function candidatesOn(
   fold: PathFold,
   path: readonly NodeRecord[],
@@ -61,15 +69,18 @@ function candidatesOn(
   counter: TokenCounter,
 ) {
   const folded = fold.foldsOn(path);
-  return path.flatMap((node) => {
+  return path.flatMap((node, place) => {
     const names = namesOf(node);
+    const thisTurn = turnId !== null && node.turnId === turnId;
+    const seen = path[place + 1]?.status === 'succeeded';
     return fold.resultsOf(node).flatMap(({ toolCallId, result }): readonly Candidate[] => {
       if (folded.has(toolCallId)) return [];
       const handle = handleOf(toolCallId);
-      const text = standIn(names.get(toolCallId) ?? 'tool', handle, result.text);
+      const head = thisTurn ? STAND_IN_HEAD : STAND_IN_LINE;
+      const text = standIn(names.get(toolCallId) ?? 'tool', handle, result.text, head);
       const saves = counter.text(result.text) - counter.text(text);
       const event: FoldEvent = { type: 'ToolResultFolded', data: { toolCallId, nodeId, handle }, content: { text } };
-      return [{ toolCallId, saves, thisTurn: turnId !== null && node.turnId === turnId, event }];
+      return [{ toolCallId, saves, thisTurn, seen, event }];
     });
   });
 }
