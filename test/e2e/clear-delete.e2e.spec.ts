@@ -34,6 +34,72 @@ async function attach(source: string, conversationId: string): Promise<void> {
   expect(result).toMatchObject({ ok: true });
 }
 
+describe('a conversation as it was', () => {
+  const at = (conversationId: string, what: string) => `/v1/conversations/${conversationId}/${what}`;
+  const withoutAsOf = ({ asOf: _, ...answer }: { readonly asOf?: unknown }) => answer;
+
+  it('gives at a revision, a position and an instant what was given live then, also from before a clear', async () => {
+    const state = { fields: [{ name: 'budget', type: 'money', kind: 'constraint' }] };
+    const conversationId = await api.conversation(['lookup'], { state });
+    const live = async ({ revision, position }: { readonly revision: string; readonly position: string }) => {
+      const [tree, transcript, values] = await Promise.all(
+        ['tree', 'transcript', 'state'].map((what) => api.get(at(conversationId, `${what}?minRevision=${revision}`))),
+      );
+      return { revision, position, instant: new Date().toISOString(), answers: { tree, transcript, values } };
+    };
+    const apart = () => new Promise((resolve) => setTimeout(resolve, 2));
+    const moments = [];
+    const asked = await api.ask(conversationId, `one [[sim: call lookup {}]] ${say('first')}`);
+    moments.push(await live(asked));
+    await apart();
+    moments.push(await live(await api.say(conversationId, { field: 'budget', value: 10_000 })));
+    await apart();
+    moments.push(await live(await api.edit(conversationId, asked.turnId, `two ${say('second')}`)));
+    await apart();
+    moments.push(await live(await api.switchTo(conversationId, asked.nodes[1] ?? '')));
+    await apart();
+    moments.push(await live(await api.clear(conversationId)));
+
+    for (const { revision, position, instant, answers } of moments)
+      for (const asOf of [revision, `revision:${revision}`, `position:${position}`, instant]) {
+        const [tree, transcript, values] = await Promise.all(
+          ['tree', 'transcript', 'state'].map(async (what) => withoutAsOf(await api.get(at(conversationId, `${what}?asOf=${asOf}`)))), // prettier-ignore
+        );
+        expect({ asOf, tree, transcript, values }).toEqual({ asOf, ...answers });
+      }
+    // In the midst of a turn: its first call is out.
+    const midst = await api.get(at(conversationId, 'tree?asOf=2'));
+    expect(midst).toMatchObject({ head: null, revision: '2', nodes: [{ status: 'pending' }], asOf: { revision: '2' } });
+    expect(await api.get(at(conversationId, 'transcript?asOf=9999'))).toMatchObject({ head: null, bubbles: [] });
+    expect(await api.get(at(conversationId, `state?asOf=${moments[2]?.revision}&at=${asked.nodes[1]}`))).toMatchObject({
+      fields: [{ field: 'budget', value: 10_000 }],
+    });
+  });
+
+  it('is 404 before_start before there was one, 404 at a node that was yet to come, and 400 where it makes no sense', async () => {
+    const { position } = await api.start({ assistantId: (await api.assistant()).assistantId });
+    const conversationId = await api.conversation();
+    const { nodes } = await api.ask(conversationId, say('hello'));
+    const code = async (query: string) => (await api.send('GET', at(conversationId, query))).body['code'];
+    for (const what of ['tree', 'transcript', 'state'])
+      for (const asOf of [`position:${position}`, '2020-01-01T00:00:00Z'])
+        expect(await code(`${what}?asOf=${asOf}`)).toBe('before_start');
+    expect(await code(`state?asOf=1&at=${nodes[0]}`)).toBe('not_found');
+    for (const asOf of [
+      'yesterday',
+      '-1',
+      'revision:',
+      'node:1',
+      '2026-11-30',
+      '2026-11-30T10:00:00',
+      '1&minRevision=1',
+    ])
+      expect(await code(`tree?asOf=${asOf}`)).toBe('validation_failed');
+    const stranger = await deployment.client(process);
+    expect((await stranger.send('GET', at(conversationId, 'tree?asOf=1'))).status).toBe(404);
+  });
+});
+
 describe('a clear', () => {
   it('takes transcript and head in one event; the next request sends nothing of before', async () => {
     const conversationId = await api.conversation();
@@ -139,6 +205,9 @@ describe('a delete', () => {
       ['GET', '/transcript'],
       ['GET', '/transcript?format=markdown'],
       ['GET', '/tree'],
+      ['GET', '/transcript?asOf=3'],
+      ['GET', '/tree?asOf=position:0'],
+      ['GET', '/state?asOf=2026-01-01T00:00:00Z'],
       ['GET', '/usage'],
       ['GET', `/turns/${turnId}`],
       ['GET', `/turns/${turnId}/events`],

@@ -4,6 +4,7 @@ export * from './audit';
 export * from './assistants/create-assistant-version.command';
 export * from './caller/caller';
 export * from './compactions/compact-conversation.command';
+export type { AsOf } from '@palimpsest/read-models';
 export * from './conversations/clear-conversation.command';
 export * from './conversations/conversation.queries';
 export * from './conversations/delete-conversation.command';

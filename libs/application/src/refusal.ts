@@ -3,6 +3,7 @@ export type RefusalCode =
   | 'already_decided'
   | 'approval_mismatch'
   | 'before_compaction'
+  | 'before_start'
   | 'nothing_to_compact'
   | 'no_context'
   | 'no_exact_request'

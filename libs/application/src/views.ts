@@ -10,6 +10,11 @@ export interface Written {
   readonly position: bigint;
 }
 
+/** The last event that an answer as of then knows of. */
+export interface AsOfView extends Written {
+  readonly occurredAt: string;
+}
+
 export interface AssistantView extends Written {
   readonly assistantId: string;
   readonly version: number;
@@ -117,6 +122,8 @@ export interface TreeView {
   /** The one that goes on: how often the conversation was cleared. */
   readonly epoch: number;
   readonly nodes: readonly TreeNodeView[];
+  /** Of an answer as it was then. */
+  readonly asOf?: AsOfView;
 }
 
 export type ItemView =
@@ -166,6 +173,8 @@ export interface BubbleView {
 export interface TranscriptView {
   readonly head: string | null;
   readonly bubbles: readonly BubbleView[];
+  /** Of an answer as it was then. */
+  readonly asOf?: AsOfView;
 }
 
 /** By the prices of the registry as it is now. */
@@ -360,6 +369,8 @@ export type Rootable<T> = T extends readonly (infer Item)[]
 export interface StateView {
   readonly nodeId: string | null;
   readonly fields: Rootable<readonly FieldView[]>;
+  /** Of an answer as it was then. */
+  readonly asOf?: AsOfView;
 }
 
 /** How a field of the state came about. */
@@ -369,4 +380,6 @@ export interface StateHistoryView {
   readonly kind: FieldView['kind'];
   /** In the order in which they began; one without `to` lasts. */
   readonly periods: Rootable<readonly HistoryEntry[]>;
+  /** Of an answer as it was then. */
+  readonly asOf?: AsOfView;
 }

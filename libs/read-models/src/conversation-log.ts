@@ -1,5 +1,6 @@
 import type { OpenedEvent } from '@palimpsest/context';
 import type { Draft, EventCodec, EventMeta, EventStore, StoredEvent } from '@palimpsest/event-store';
+import { type AsOf, endsAt, isAfter } from './as-of';
 
 /** A conversation's event, opened: its content is in the clear, in this process's memory. */
 export type ConversationRecord = OpenedEvent & {
@@ -53,6 +54,21 @@ export class ConversationLog {
   /** All events after a revision (-1n: from the start). */
   async after(conversationId: string, revision: bigint): Promise<readonly ConversationRecord[]> {
     return Promise.all((await this.read(conversationId, revision + 1n)).map((event) => this.open(event)));
+  }
+
+  /** The events that were there then, unopened. None: the stream had not begun. */
+  async *asOf(conversationId: string, when: AsOf): AsyncIterable<StoredEvent> {
+    for await (const event of this.store.readStream(conversationStream(conversationId))) {
+      if (isAfter(event, when)) return;
+      yield event;
+      if (endsAt(event, when)) return;
+    }
+  }
+
+  /** Events after a revision and up to another one, unopened. */
+  async *unopened(conversationId: string, after: bigint, through: bigint): AsyncIterable<StoredEvent> {
+    const limit = Number(through - after);
+    if (limit > 0) yield* this.store.readStream(conversationStream(conversationId), { from: after + 1n, limit });
   }
 
   async open(event: StoredEvent): Promise<ConversationRecord> {

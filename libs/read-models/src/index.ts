@@ -1,7 +1,9 @@
+export { type AsOf } from './as-of';
 export * from './approvals/projection';
 export * from './approvals/queries';
 export * from './batches';
 export * from './conversation-log';
+export * from './conversation-tree/past-tree';
 export * from './conversation-tree/projection';
 export * from './conversation-tree/queries';
 export { dialogueStates } from './dialogue-state/projection';

@@ -41,6 +41,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { preferred } from '../http/accept';
 import { existing, idOf } from '../http/ids';
+import { ApiWhen, WhenQuery, whenOf } from '../http/as-of';
 import { AtLeastQuery, atLeast } from '../http/at-least';
 import { bigintOf, given } from '../http/json';
 import { ApiIdempotencyKey, ApiMinRevision, ApiPage, ApiPart, ApiProblems, whileWriting } from '../http/openapi';
@@ -124,7 +125,7 @@ export class ConversationsController {
 
   @Get(':id/transcript')
   @ApiOperation({ summary: 'What a person reads: the bubbles from the root to the head' })
-  @ApiMinRevision()
+  @ApiWhen()
   @ApiQuery({ name: 'format', required: false, enum: transcriptFormats, description: 'Goes before the Accept header' })
   @ApiExtraModels(TranscriptBody)
   @ApiOkResponse({
@@ -134,7 +135,7 @@ export class ConversationsController {
       'text/markdown': { schema: { type: 'string' } },
     },
   })
-  @ApiProblems('not_found', 'behind', 'sealed', 'not_acceptable')
+  @ApiProblems('not_found', 'before_start', 'behind', 'sealed', 'not_acceptable')
   async getTranscript(
     @CurrentCaller() caller: Caller,
     @Param('id', idOf('conversation')) id: string,
@@ -143,7 +144,7 @@ export class ConversationsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TranscriptView | string> {
     const wished = query.format ? typeOf[query.format] : preferred(headers.accept, [typeOf.json, typeOf.markdown]);
-    const transcript = valueOf(await this.queries.execute(new GetTranscript(caller, id, atLeast(query))));
+    const transcript = valueOf(await this.queries.execute(new GetTranscript(caller, id, whenOf(query))));
     void reply.header('vary', 'accept');
     if (wished === typeOf.json) return transcript;
     void reply.type(`${typeOf.markdown}; charset=utf-8`);
@@ -152,15 +153,15 @@ export class ConversationsController {
 
   @Get(':id/tree')
   @ApiOperation({ summary: 'Every node, on every branch' })
-  @ApiMinRevision()
+  @ApiWhen()
   @ApiOkResponse({ type: TreeBody })
-  @ApiProblems('not_found', 'behind', 'sealed')
+  @ApiProblems('not_found', 'before_start', 'behind', 'sealed')
   async getTree(
     @CurrentCaller() caller: Caller,
     @Param('id', idOf('conversation')) id: string,
-    @Query(queryOf(AtLeastQuery)) query: AtLeastQuery,
+    @Query(queryOf(WhenQuery)) query: WhenQuery,
   ): Promise<TreeView> {
-    return valueOf(await this.queries.execute(new GetTree(caller, id, atLeast(query))));
+    return valueOf(await this.queries.execute(new GetTree(caller, id, whenOf(query))));
   }
 
   @Get(':id/export')

@@ -15,6 +15,7 @@ import type {
   TreeView,
 } from '@palimpsest/application';
 import { IsIn, IsInt, Matches, Max, Min } from 'class-validator';
+import { AsOfBody, WhenQuery } from '../http/as-of';
 import { AtLeastQuery } from '../http/at-least';
 import type { Json } from '../http/json';
 import { ApiDecimal, ApiId } from '../http/openapi';
@@ -144,6 +145,7 @@ export class TreeBody implements Json<TreeView> {
   })
   readonly epoch!: number;
   @ApiProperty({ type: [TreeNodeBody] }) readonly nodes!: TreeNodeBody[];
+  @ApiPropertyOptional({ type: AsOfBody, description: 'Of an answer as it was then' }) readonly asOf?: AsOfBody;
 }
 
 const compactionReasons = ['topic'] as const;
@@ -188,7 +190,7 @@ export class ExportQuery extends AtLeastQuery {
 
 export const transcriptFormats = ['json', 'markdown'] as const;
 
-export class TranscriptQuery extends AtLeastQuery {
+export class TranscriptQuery extends WhenQuery {
   @Optional()
   @IsIn(transcriptFormats, { message: '$property must be json or markdown' })
   readonly format?: (typeof transcriptFormats)[number];
@@ -247,4 +249,5 @@ export class BubbleBody implements Json<BubbleView> {
 export class TranscriptBody implements Json<TranscriptView> {
   @ApiId({ nullable: true }) readonly head!: string | null;
   @ApiProperty({ type: [BubbleBody] }) readonly bubbles!: BubbleBody[];
+  @ApiPropertyOptional({ type: AsOfBody, description: 'Of an answer as it was then' }) readonly asOf?: AsOfBody;
 }

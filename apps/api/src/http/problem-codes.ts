@@ -26,6 +26,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   already_decided: { status: 409, title: 'The tool call awaits no decision' },
   approval_mismatch: { status: 409, title: 'The decision is about other arguments' },
   before_compaction: { status: 409, title: 'The question is from before a compaction' },
+  before_start: { status: 404, title: 'The conversation had not begun' },
   nothing_to_compact: { status: 409, title: 'Nothing to compact' },
   no_context: { status: 409, title: 'Nothing was said yet' },
   no_exact_request: { status: 409, title: 'No exact request is known' },

@@ -20,10 +20,10 @@ import {
   type StatementView,
   type StateView,
 } from '@palimpsest/application';
-import { atLeast } from '../http/at-least';
+import { ApiWhen, whenOf } from '../http/as-of';
 import { existing, idOf } from '../http/ids';
 import { given } from '../http/json';
-import { ApiIdempotencyKey, ApiMinRevision, ApiProblems, whileWriting } from '../http/openapi';
+import { ApiIdempotencyKey, ApiProblems, whileWriting } from '../http/openapi';
 import { invalid, valueOf } from '../http/problem';
 import { CurrentCaller, CurrentIdempotency } from '../http/request';
 import { bodyOf, queryOf } from '../http/validate';
@@ -63,31 +63,31 @@ export class StateController {
   @Get(':id/state')
   @ApiOperation({ summary: 'What is valid at a node: each field’s values, their standing, and what they superseded' })
   @ApiAt()
-  @ApiMinRevision()
+  @ApiWhen()
   @ApiOkResponse({ type: StateBody })
-  @ApiProblems('not_found', 'behind', 'sealed')
+  @ApiProblems('not_found', 'before_start', 'behind', 'sealed')
   async getState(
     @CurrentCaller() caller: Caller,
     @Param('id', idOf('conversation')) id: string,
     @Query(queryOf(StateQuery)) { at, ...query }: StateQuery,
   ): Promise<StateView> {
     const nodeId = at === undefined ? undefined : existing('node', at);
-    return valueOf(await this.queries.execute(new GetState(caller, id, nodeId, atLeast(query))));
+    return valueOf(await this.queries.execute(new GetState(caller, id, nodeId, whenOf(query))));
   }
 
   @Get(':id/state/history')
   @ApiOperation({ summary: 'How a field came about: every period of a value on the way to a node' })
   @ApiQuery({ name: 'field', required: true, schema: { type: 'string' } })
   @ApiAt()
-  @ApiMinRevision()
+  @ApiWhen()
   @ApiOkResponse({ type: StateHistoryBody })
-  @ApiProblems('not_found', 'behind', 'sealed')
+  @ApiProblems('not_found', 'before_start', 'behind', 'sealed')
   async getStateHistory(
     @CurrentCaller() caller: Caller,
     @Param('id', idOf('conversation')) id: string,
     @Query(queryOf(StateHistoryQuery)) { field, at, ...query }: StateHistoryQuery,
   ): Promise<StateHistoryView> {
     const nodeId = at === undefined ? undefined : existing('node', at);
-    return valueOf(await this.queries.execute(new GetStateHistory(caller, id, field, nodeId, atLeast(query))));
+    return valueOf(await this.queries.execute(new GetStateHistory(caller, id, field, nodeId, whenOf(query))));
   }
 }

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { StateHistoryView, StatementView, StateView } from '@palimpsest/application';
 import { FIELD_KINDS } from '@palimpsest/dialogue-state';
 import { Equals } from 'class-validator';
-import { AtLeastQuery } from '../http/at-least';
+import { AsOfBody, WhenQuery } from '../http/as-of';
 import type { Json } from '../http/json';
 import { ApiDecimal, ApiId } from '../http/openapi';
 import { IsName, IsReference, IsScalar, IsText, Optional } from '../http/rules';
@@ -52,7 +52,7 @@ export class StatementBody implements Json<StatementView> {
   @ApiDecimal() readonly position!: string;
 }
 
-export class StateQuery extends AtLeastQuery {
+export class StateQuery extends WhenQuery {
   @Optional()
   @IsReference()
   readonly at?: string;
@@ -90,6 +90,7 @@ export class StateBody implements Json<StateView> {
   @ApiId({ nullable: true }) readonly nodeId!: string | null;
   @ApiProperty({ type: [FieldStateBody], description: 'A set has a row for each of its values' })
   readonly fields!: FieldStateBody[];
+  @ApiPropertyOptional({ type: AsOfBody, description: 'Of an answer as it was then' }) readonly asOf?: AsOfBody;
 }
 
 const endings = ['superseded', 'retracted', 'confirmed'] as const;
@@ -115,4 +116,5 @@ export class StateHistoryBody implements Json<StateHistoryView> {
   @ApiProperty() readonly field!: string;
   @ApiProperty({ enum: FIELD_KINDS }) readonly kind!: (typeof FIELD_KINDS)[number];
   @ApiProperty({ type: [PeriodBody] }) readonly periods!: PeriodBody[];
+  @ApiPropertyOptional({ type: AsOfBody, description: 'Of an answer as it was then' }) readonly asOf?: AsOfBody;
 }

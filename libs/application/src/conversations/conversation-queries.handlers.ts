@@ -1,9 +1,10 @@
 import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
-import type { ConversationRow } from '@palimpsest/read-models';
+import type { ConversationRow, TreeReader } from '@palimpsest/read-models';
 import { answer, type Answer, refused } from '../refusal';
 import { ownConversation, pageStart, upTo, upToPosition } from '../system/guard';
 import { System } from '../system/system';
 import type {
+  AsOfView,
   ConversationView,
   CurrentConversationView,
   Page,
@@ -12,6 +13,7 @@ import type {
   TreeView,
   UsageView,
 } from '../views';
+import { pastTree } from './as-it-was';
 import { GetConversation, GetTranscript, GetTree, GetUsage, ListConversations } from './conversation.queries';
 import { nodesSeenFrom } from './nodes-seen';
 import { transcriptOf } from './transcript';
@@ -89,22 +91,42 @@ export class ListConversationsHandler implements IQueryHandler<ListConversations
   }
 }
 
+/** A conversation's tree as it is, or as it was. */
+interface Told {
+  readonly tree: TreeReader;
+  readonly row: ConversationRow;
+  readonly asOf?: AsOfView;
+}
+
+async function told<T>(
+  system: System,
+  { caller, conversationId, when }: GetTree | GetTranscript,
+  work: (told: Told) => Promise<T>,
+): Promise<Answer<T>> {
+  return ownConversation(system, caller, conversationId, async ({ conversationId: id }) => {
+    if ('asOf' in when) {
+      const past = await pastTree(system, id, when.asOf);
+      return past.ok ? answer(await work(past.value)) : past;
+    }
+    return upTo(system, id, when.minRevision, async () =>
+      answer(await work({ tree: system.tree, row: await rowOf(system, id) })),
+    );
+  });
+}
+
 @QueryHandler(GetTree)
 export class GetTreeHandler implements IQueryHandler<GetTree> {
   constructor(private readonly system: System) {}
 
-  async execute({ caller, conversationId, atLeast }: GetTree): Promise<Answer<TreeView>> {
-    return ownConversation(this.system, caller, conversationId, ({ conversationId: id }) =>
-      upTo(this.system, id, atLeast.minRevision, async () => {
-        const row = await rowOf(this.system, id);
-        const { head, revision, epoch } = row;
-        const nodes = (await nodesSeenFrom(this.system, row)).map((node) => {
-          const view = treeNodeView(node);
-          return node.conversation_id === id ? view : { ...view, conversationId: node.conversation_id, epoch: 0 };
-        });
-        return answer({ conversationId: id, ...sourceOf(row), head, revision, epoch, nodes });
-      }),
-    );
+  async execute(query: GetTree): Promise<Answer<TreeView>> {
+    return told(this.system, query, async ({ tree, row, asOf }) => {
+      const { conversation_id: id, head, revision, epoch } = row;
+      const nodes = (await nodesSeenFrom(tree, row)).map((node) => {
+        const view = treeNodeView(node);
+        return node.conversation_id === id ? view : { ...view, conversationId: node.conversation_id, epoch: 0 };
+      });
+      return { conversationId: id, ...sourceOf(row), head, revision, epoch, nodes, ...(asOf && { asOf }) };
+    });
   }
 }
 
@@ -112,12 +134,11 @@ export class GetTreeHandler implements IQueryHandler<GetTree> {
 export class GetTranscriptHandler implements IQueryHandler<GetTranscript> {
   constructor(private readonly system: System) {}
 
-  async execute({ caller, conversationId, atLeast }: GetTranscript): Promise<Answer<TranscriptView>> {
-    return ownConversation(this.system, caller, conversationId, ({ conversationId: id }) =>
-      upTo(this.system, id, atLeast.minRevision, async () => {
-        return answer(await transcriptOf(this.system, await rowOf(this.system, id)));
-      }),
-    );
+  async execute(query: GetTranscript): Promise<Answer<TranscriptView>> {
+    return told(this.system, query, async ({ tree, row, asOf }) => ({
+      ...(await transcriptOf(tree, this.system.log, row)),
+      ...(asOf && { asOf }),
+    }));
   }
 }
 

@@ -1,5 +1,6 @@
 import { Query } from '@nestjs/cqrs';
 import type { Caller } from '../caller/caller';
+import type { AsOf } from '@palimpsest/read-models';
 import type { Answer } from '../refusal';
 import type { ConversationView, CurrentConversationView, Page, TranscriptView, TreeView, UsageView } from '../views';
 
@@ -7,6 +8,9 @@ import type { ConversationView, CurrentConversationView, Page, TranscriptView, T
 export interface AtLeast {
   readonly minRevision?: bigint;
 }
+
+/** The same, or as it was known then: from the log itself, which is never behind. */
+export type When = AtLeast | { readonly asOf: AsOf };
 
 export class GetConversation extends Query<Answer<CurrentConversationView>> {
   constructor(
@@ -32,7 +36,7 @@ export class GetTree extends Query<Answer<TreeView>> {
   constructor(
     readonly caller: Caller,
     readonly conversationId: string,
-    readonly atLeast: AtLeast = {},
+    readonly when: When = {},
   ) {
     super();
   }
@@ -43,7 +47,7 @@ export class GetTranscript extends Query<Answer<TranscriptView>> {
   constructor(
     readonly caller: Caller,
     readonly conversationId: string,
-    readonly atLeast: AtLeast = {},
+    readonly when: When = {},
   ) {
     super();
   }

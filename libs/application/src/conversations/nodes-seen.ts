@@ -1,8 +1,7 @@
-import type { ConversationRow, NodeRow } from '@palimpsest/read-models';
-import type { System } from '../system/system';
+import type { ConversationRow, NodeRow, TreeReader } from '@palimpsest/read-models';
 
 /** The nodes that a conversation sees: those before the one that it grows from, root first, then all of its own. */
-export async function nodesSeenFrom({ tree }: System, conversation: ConversationRow): Promise<readonly NodeRow[]> {
+export async function nodesSeenFrom(tree: TreeReader, conversation: ConversationRow): Promise<readonly NodeRow[]> {
   const { conversation_id, source_node_id } = conversation;
   const [before, own] = await Promise.all([
     source_node_id === null ? [] : tree.lineage(source_node_id),

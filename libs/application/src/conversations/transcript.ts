@@ -1,6 +1,12 @@
 import { itemsOfResponse, textOfItems } from '@palimpsest/providers';
-import type { ConversationRecord, ConversationRow, NodeRow, TurnRow } from '@palimpsest/read-models';
-import type { System } from '../system/system';
+import type {
+  ConversationLog,
+  ConversationRecord,
+  ConversationRow,
+  NodeRow,
+  TreeReader,
+  TurnRow,
+} from '@palimpsest/read-models';
 import { nodesSeenFrom } from './nodes-seen';
 import type { AnswerStatus, BubbleView, TranscriptView } from '../views';
 
@@ -8,15 +14,19 @@ import type { AnswerStatus, BubbleView, TranscriptView } from '../views';
  * The bubbles of the head's lineage, two a turn: its question and its answer, or how it ended without one. No tool payloads and no reasoning; what a tool gave for the
  * person alone stands with the answer, and so does each write call of which nobody knows what it did.
  */
-export async function transcriptOf(system: System, conversation: ConversationRow): Promise<TranscriptView> {
+export async function transcriptOf(
+  tree: TreeReader,
+  log: ConversationLog,
+  conversation: ConversationRow,
+): Promise<TranscriptView> {
   const { conversation_id, head } = conversation;
   if (head === null) return { head, bubbles: [] };
-  const nodes = await nodesSeenFrom(system, conversation);
+  const nodes = await nodesSeenFrom(tree, conversation);
   const conversations = [...new Set([conversation_id, ...nodes.map((node) => node.conversation_id)])];
   const [asked, displays, unknown] = await Promise.all([
-    system.tree.turns(conversations),
-    system.tree.displays(conversations),
-    system.tree.unknownOutcomes(conversations),
+    tree.turns(conversations),
+    tree.displays(conversations),
+    tree.unknownOutcomes(conversations),
   ]);
   const rows = new Map(asked.map((turn) => [turn.turn_id, turn]));
   const turns = turnsOnPath(nodes, head).map(({ first, last, parts }) => ({
@@ -25,7 +35,7 @@ export async function transcriptOf(system: System, conversation: ConversationRow
     answer: [...parts, last].flatMap((node) => node.ended_revision ?? []),
     displays: displays.get(first.turn_id) ?? [],
   }));
-  const events = await eventsOf(system, turns);
+  const events = await eventsOf(log, turns);
   const bubbles = turns.flatMap(
     ({ first, last, turn, question, ended, answer, displays: shown }): readonly BubbleView[] => {
       const { turn_id: turnId, conversation_id: id } = first;
@@ -70,7 +80,10 @@ interface Wanted {
 }
 
 /** By conversation and revision. */
-async function eventsOf({ log }: System, turns: readonly Wanted[]): Promise<ReadonlyMap<string, ConversationRecord>> {
+async function eventsOf(
+  log: ConversationLog,
+  turns: readonly Wanted[],
+): Promise<ReadonlyMap<string, ConversationRecord>> {
   const wanted = new Map<string, bigint[]>();
   for (const { first, question, ended, answer, displays } of turns) {
     const revisions = [question, ended, ...answer, ...displays].filter((revision) => typeof revision === 'bigint');

@@ -30,7 +30,7 @@ export class ExportConversationHandler implements IQueryHandler<ExportConversati
 
   /** What stands in the conversation from which this one grows is of no epoch of this one's. */
   private async nodes(row: ConversationRow): Promise<readonly NodeRow[]> {
-    const nodes = await nodesSeenFrom(this.system, row);
+    const nodes = await nodesSeenFrom(this.system.tree, row);
     return nodes.map((node) => (node.conversation_id === row.conversation_id ? node : { ...node, epoch: 0 }));
   }
 

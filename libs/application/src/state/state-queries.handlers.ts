@@ -1,36 +1,59 @@
 import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import type { ConversationState } from '@palimpsest/conversation';
 import { viewOf } from '@palimpsest/dialogue-state';
-import { isRoot, type StatePlace } from '@palimpsest/read-models';
+import { type DialogueStates, isRoot, type StatePlace } from '@palimpsest/read-models';
 import type { ConversationIdentity } from '@palimpsest/turns';
+import { pastState } from '../conversations/as-it-was';
 import { answer, type Answer, refused } from '../refusal';
 import { ownConversation, upTo } from '../system/guard';
 import { System } from '../system/system';
-import type { Rootable, StateHistoryView, StateView } from '../views';
+import type { AsOfView, Rootable, StateHistoryView, StateView } from '../views';
 import { fieldIn, leadsTo, schemaAt } from './schema-in-force';
 import { GetState, GetStateHistory } from './state.messages';
 
-/** Where a state is asked for, by whoever may ask. */
+/** Where a state is asked for, by whoever may ask; and from what it is told. */
 interface Asked {
   readonly conversation: ConversationIdentity;
   readonly state: ConversationState;
   readonly place: StatePlace;
+  readonly states: DialogueStates;
+  readonly asOf?: AsOfView;
 }
+
+/** A conversation as of a revision of its stream. */
+type Then = Pick<Asked, 'state' | 'states' | 'asOf'> & { readonly revision: bigint };
 
 async function placed<T>(
   system: System,
-  { caller, conversationId, nodeId, atLeast }: GetState | GetStateHistory,
+  { caller, conversationId, nodeId, when }: GetState | GetStateHistory,
   work: (asked: Asked) => Promise<Answer<T>>,
 ): Promise<Answer<T>> {
-  return ownConversation(system, caller, conversationId, (conversation) =>
-    upTo(system, conversation.conversationId, atLeast.minRevision, async () => {
-      const { state, revision } = await system.writer.read(conversation.conversationId, conversation.tenantId);
-      const at = nodeId ?? (state.status === 'active' ? state.head : null);
-      const own = at === null || leadsTo(state, at);
-      const place = own ? { conversationId: conversation.conversationId, nodeId: at, revision } : await before(system, conversation, at); // prettier-ignore
-      return place ? work({ conversation, state, place }) : refused('not_found', 'There is no such node.');
-    }),
-  );
+  return ownConversation(system, caller, conversationId, async (conversation) => {
+    const { conversationId: id, tenantId } = conversation;
+    const at = (then: Then) => placedAt(system, conversation, nodeId, then, work);
+    if ('asOf' in when) {
+      const past = await pastState(system, id, when.asOf);
+      if (!past.ok) return past;
+      return at({ ...past.value, revision: past.value.asOf.revision, states: system.states.asItWas() });
+    }
+    return upTo(system, id, when.minRevision, async () =>
+      at({ ...(await system.writer.read(id, tenantId)), states: system.states }),
+    );
+  });
+}
+
+async function placedAt<T>(
+  system: System,
+  conversation: ConversationIdentity,
+  nodeId: string | undefined,
+  { state, states, revision, asOf }: Then,
+  work: (asked: Asked) => Promise<Answer<T>>,
+): Promise<Answer<T>> {
+  const at = nodeId ?? (state.status === 'active' ? state.head : null);
+  const own = at === null || leadsTo(state, at);
+  const place = own ? { conversationId: conversation.conversationId, nodeId: at, revision } : await before(system, conversation, at); // prettier-ignore
+  if (!place) return refused('not_found', 'There is no such node.');
+  return work({ conversation, state, place, states, ...(asOf && { asOf }) });
 }
 
 /** A node of a conversation from which this one grows, as it was then. */
@@ -53,10 +76,11 @@ export class GetStateHandler implements IQueryHandler<GetState> {
   constructor(private readonly system: System) {}
 
   async execute(query: GetState): Promise<Answer<StateView>> {
-    return placed(this.system, query, async ({ conversation, state, place }) => {
+    return placed(this.system, query, async ({ conversation, state, place, states, asOf }) => {
       const { nodeId } = place;
       const schema = await schemaAt(this.system, conversation, state, nodeId);
-      return answer({ nodeId, fields: schema ? onNodes(viewOf(await this.system.states.at(place), schema)) : [] });
+      const fields = schema ? onNodes(viewOf(await states.at(place), schema)) : [];
+      return answer({ nodeId, fields, ...(asOf && { asOf }) });
     });
   }
 }
@@ -66,13 +90,13 @@ export class GetStateHistoryHandler implements IQueryHandler<GetStateHistory> {
   constructor(private readonly system: System) {}
 
   async execute(query: GetStateHistory): Promise<Answer<StateHistoryView>> {
-    return placed(this.system, query, async ({ conversation, state, place }) => {
+    return placed(this.system, query, async ({ conversation, state, place, states, asOf }) => {
       const schema = await schemaAt(this.system, conversation, state, place.nodeId);
       const field = fieldIn(schema, query.field);
       if (!field.ok) return field;
       const { name, kind } = field.value;
-      const periods = await this.system.states.history(place, { fields: [field.value] }, name);
-      return answer({ nodeId: place.nodeId, field: name, kind, periods: onNodes(periods) });
+      const periods = await states.history(place, { fields: [field.value] }, name);
+      return answer({ nodeId: place.nodeId, field: name, kind, periods: onNodes(periods), ...(asOf && { asOf }) });
     });
   }
 }

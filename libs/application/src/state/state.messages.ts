@@ -1,6 +1,6 @@
 import { Command, Query } from '@nestjs/cqrs';
 import type { Caller, Idempotency } from '../caller/caller';
-import type { AtLeast } from '../conversations/conversation.queries';
+import type { When } from '../conversations/conversation.queries';
 import type { Answer } from '../refusal';
 import type { StateHistoryView, StateView, StatementView } from '../views';
 
@@ -31,7 +31,7 @@ export class GetState extends Query<Answer<StateView>> {
     readonly caller: Caller,
     readonly conversationId: string,
     readonly nodeId: string | undefined,
-    readonly atLeast: AtLeast = {},
+    readonly when: When = {},
   ) {
     super();
   }
@@ -43,7 +43,7 @@ export class GetStateHistory extends Query<Answer<StateHistoryView>> {
     readonly conversationId: string,
     readonly field: string,
     readonly nodeId: string | undefined,
-    readonly atLeast: AtLeast = {},
+    readonly when: When = {},
   ) {
     super();
   }

@@ -254,6 +254,32 @@ describe('the state of dialogues, materialised by digests', () => {
     );
   }, 120_000);
 
+  it('is told as it was at every revision: what the rows said when they stood there', async () => {
+    await fc.assert(
+      fc.asyncProperty(ops, async (all) => {
+        await empty();
+        const story = new Story();
+        await story.tell(all);
+        const states = new DialogueStates(pool, story.log, async (id) =>
+          id === B && story.source ? [story.source] : [],
+        );
+        const nodes = new Map<string, (string | null)[]>([[A, [null]], [B, [null, story.source?.nodeId ?? null]]]); // prettier-ignore
+        for (const event of await story.events()) {
+          await dialogueStates.apply([event], pool);
+          const conversationId = event.stream.slice('conversation-'.length);
+          const known = nodes.get(conversationId) ?? [];
+          if (event.type === 'CallRequested') known.push(event.data['nodeId'] as string);
+          for (const nodeId of known) {
+            const place = { conversationId, nodeId, revision: event.revision };
+            expect(await states.asItWas().at(place)).toEqual(await states.at(place));
+            expect(await states.asItWas().history(place, schema, 'budget')).toEqual(await states.history(place, schema, 'budget')); // prettier-ignore
+          }
+        }
+      }),
+      { numRuns: 12 },
+    );
+  }, 120_000);
+
   it('is the same however the log was cut into batches', async () => {
     await fc.assert(
       fc.asyncProperty(ops, fc.integer({ min: 1, max: 7 }), async (all, size) => {

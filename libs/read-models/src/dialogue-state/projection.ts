@@ -1,9 +1,8 @@
-import type { ConversationEvent } from '@palimpsest/conversation';
 import type { StoredEvent } from '@palimpsest/event-store';
 import type { Projection, Tables } from '../projection';
 import { StateTables } from './rows';
 import { dialogueStateSchema } from './schema';
-import { type RoutedEvent, StateFold } from './state-fold';
+import { routedEvent, StateFold } from './state-fold';
 
 interface Table {
   readonly name: string;
@@ -46,8 +45,3 @@ export const dialogueStates: Projection = {
       await transaction.query(`delete from ${name} where conversation_id = any($1::uuid[])`, [[...fold.deleted]]);
   },
 };
-
-const routedEvent = ({ stream, revision, type, data }: StoredEvent): RoutedEvent =>
-  ({ type, data, revision, conversationId: stream.slice('conversation-'.length) }) as unknown as RoutedEvent & {
-    type: ConversationEvent['type'];
-  };

@@ -11,7 +11,7 @@ import type { Tables } from '../projection';
 import { contentsAt, openedState, openedStatement, referencesOf } from './opened';
 import { NOTHING_SAID, referenceOf, type SaidStatement } from './reconciled';
 import { type StateRow, StateTables } from './rows';
-import { rootOf, StateFold } from './state-fold';
+import { rootOf, routedEvent, StateFold } from './state-fold';
 
 /** A node of a conversation, as of a revision of its stream. Null: the root, since the last clear. */
 export interface StatePlace {
@@ -25,6 +25,9 @@ interface Said {
   readonly nodeId: string;
   readonly statements: readonly SaidStatement[];
 }
+
+/** Where no row is, a fold begins at the start of each stream. */
+const NO_TABLES = { query: async () => ({ rows: [] }) } as unknown as Tables;
 
 const upTo = ({ nodeId, statements }: Said, end: bigint): Said => ({
   nodeId,
@@ -45,6 +48,11 @@ export class DialogueStates {
     private readonly sourcesOf: (conversationId: string) => Promise<readonly ConversationSource[]>,
   ) {
     this.rows = new StateTables(tables);
+  }
+
+  /** The same from the streams alone: as of the very revision that a place names, whatever the rows hold by now. */
+  asItWas(): DialogueStates {
+    return new DialogueStates(NO_TABLES, this.log, this.sourcesOf);
   }
 
   async at(place: StatePlace): Promise<DialogueState> {
@@ -99,7 +107,7 @@ export class DialogueStates {
     const through = known?.conversation.revision ?? -1n;
     if (!known)
       for (const source of [...(await this.sourcesOf(conversationId))].reverse()) await this.catchUp(fold, source);
-    if (through < revision) await this.put(fold, conversationId, through);
+    if (through < revision) await this.put(fold, conversationId, through, revision);
     const { epoch } = await fold.conversation(conversationId);
     return { fold, holder: (await fold.node(conversationId, nodeId ?? rootOf(epoch)))?.holder ?? null };
   }
@@ -107,11 +115,10 @@ export class DialogueStates {
   private async catchUp(fold: StateFold, { conversationId, revision }: ConversationSource): Promise<void> {
     const [row] = await this.rows.conversations([conversationId]);
     const through = row?.revision ?? -1n;
-    if (through < BigInt(revision)) await this.put(fold, conversationId, through);
+    if (through < BigInt(revision)) await this.put(fold, conversationId, through, BigInt(revision));
   }
 
-  private async put(fold: StateFold, conversationId: string, through: bigint): Promise<void> {
-    for (const { type, data, revision } of await this.log.after(conversationId, through))
-      await fold.put({ type, data, revision, conversationId });
+  private async put(fold: StateFold, conversationId: string, through: bigint, revision: bigint): Promise<void> {
+    for await (const event of this.log.unopened(conversationId, through, revision)) await fold.put(routedEvent(event));
   }
 }

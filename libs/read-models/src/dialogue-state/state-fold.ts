@@ -1,4 +1,5 @@
 import type { ConversationEvent, ConversationSource, NodeId } from '@palimpsest/conversation';
+import type { StoredEvent } from '@palimpsest/event-store';
 import { NOTHING_SAID, type Reconciled, reconciledAt, saidOf, type SaidStatement } from './reconciled';
 import type { NodePlace, StateConversationRow, StateNodeRow, StateRow, StateTables } from './rows';
 
@@ -7,6 +8,9 @@ export type RoutedEvent = Pick<ConversationEvent, 'type' | 'data'> & {
   readonly conversationId: string;
   readonly revision: bigint;
 };
+
+export const routedEvent = ({ stream, revision, type, data }: StoredEvent): RoutedEvent =>
+  ({ type, data, revision, conversationId: stream.slice('conversation-'.length) }) as unknown as RoutedEvent;
 
 /** Where there is no node yet: what a lineage of an epoch begins at. */
 export const rootOf = (epoch: number): string => `@${epoch}`;
