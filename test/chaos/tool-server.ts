@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -24,11 +25,13 @@ export async function startToolServer(): Promise<ToolServer> {
       running += 1;
       try {
         const key = request.headers['idempotency-key'] as string;
-        const { arguments: given } = JSON.parse(await text(request)) as { arguments: { ms?: number; n?: number } };
+        const { arguments: given } = JSON.parse(await text(request)) as {
+          arguments: { ms?: number; n?: number; bytes?: number };
+        };
         const counted = request.url === '/look' ? counts.read : counts.write;
         counted.set(key, (counted.get(key) ?? 0) + 1);
         await sleep(given.ms ?? 0);
-        response.end(`${request.url?.slice(1)} ${given.n ?? 0}: done`);
+        response.end(`${request.url?.slice(1)} ${given.n ?? 0}: done${filling(given.bytes ?? 0)}`);
       } catch {
         response.destroy();
       } finally {
@@ -52,7 +55,16 @@ export async function startToolServer(): Promise<ToolServer> {
   };
 }
 
-const schema = { type: 'object', properties: { ms: { type: 'integer' }, n: { type: 'integer' } } };
+/** Lines that hardly compress, each another. */
+function filling(bytes: number): string {
+  let text = '';
+  for (let line = 0; text.length < bytes; line += 1)
+    text += `\n${line}: ${createHash('sha256').update(String(line)).digest('base64')}`;
+  return text;
+}
+
+const whole = { type: 'integer' };
+const schema = { type: 'object', properties: { ms: whole, n: whole, bytes: whole } };
 
 /** The operator's file: `look` only reads, `book` writes, `pay` writes and waits for a person. */
 export function toolsFile(url: string): string {

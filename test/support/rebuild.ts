@@ -1,19 +1,27 @@
 import { Metrics, migrations, Projectors } from '@palimpsest/application';
 import type { EventStore } from '@palimpsest/event-store';
 import { createLogger, createPool, migrate, type Pool } from '@palimpsest/platform';
-import { findLive, type Projection } from '@palimpsest/read-models';
+import { findLive, firstGeneration, LiveTables, type Projection } from '@palimpsest/read-models';
 import { createTestDatabase } from './database';
 
 const log = createLogger('silent');
 
-/** Builds every read model anew from the whole log, in a database of its own, and says where the ones that lived through it all differ. */
-export async function faultsOfReadModels(store: EventStore, live: Pool): Promise<readonly string[]> {
+/**
+ * Builds every read model anew from the whole log, in a database of its own, and says where the ones that lived through it all differ. `own`:
+ * those of an operator that live there too.
+ */
+export async function faultsOfReadModels(
+  store: EventStore,
+  live: Pool,
+  own: readonly Projection[] = [],
+): Promise<readonly string[]> {
   const database = await createTestDatabase();
   const scratch = createPool({ url: database.url, applicationName: 'rebuild', log });
   try {
-    await migrate(scratch, migrations);
+    await migrate(scratch, [...migrations, ...own.map(firstGeneration)]);
     const end = await store.lastPosition();
-    const projectors = new Projectors({ pool: scratch, store, log, metrics: new Metrics(), writes: true });
+    const models = own.map((projection) => ({ projection, tables: new LiveTables(scratch, projection) }));
+    const projectors = new Projectors({ pool: scratch, store, log, metrics: new Metrics(), writes: true, own: models });
     projectors.start();
     for (const projector of projectors.all) while (projector.position < end) await projector.moved(1_000);
     await projectors.stop();

@@ -1,5 +1,5 @@
 import type { CommandKey, ConversationEventType, RecordedEvent } from './events';
-import { type Data, newest, upcasts } from './upcasts';
+import { type Data, type Shapes, shapes } from './upcasts';
 
 /** An event as it stands in the log, its key already taken from its metadata. */
 export interface StoredShape {
@@ -20,18 +20,29 @@ export class UnreadableEvent extends Error {
 }
 
 export function newestVersion(type: ConversationEventType): number {
-  return newest[type];
+  return shapes.newest[type];
+}
+
+/** The names under which events of this type may stand in a log. */
+export const namesOf = (type: string): readonly string[] => [
+  type,
+  ...Object.keys(shapes.renamed).filter((former) => shapes.renamed[former] === type),
+];
+
+/** Reads what stands in the log by these tables. */
+export function decoderOf({ newest, upcasts, renamed }: Shapes): (stored: StoredShape) => RecordedEvent {
+  const isKnown = (type: string): type is ConversationEventType => Object.hasOwn(newest, type);
+  return (stored) => {
+    const { schemaVersion, revision, key } = stored;
+    const type = Object.hasOwn(renamed, stored.type) ? (renamed[stored.type] as string) : stored.type;
+    if (!isKnown(type)) throw new UnreadableEvent(stored, 'no such type is known');
+    const steps = upcasts[type] ?? [];
+    if (!Number.isInteger(schemaVersion) || schemaVersion < 1 || schemaVersion > newest[type])
+      throw new UnreadableEvent(stored, `versions 1 to ${newest[type]} are known`);
+    const data = steps.slice(schemaVersion - 1).reduce((old, step) => step(old), stored.data as Data);
+    return { type, data, revision, ...(key && { key }) } as unknown as RecordedEvent;
+  };
 }
 
 /** The newest shape of a stored event. */
-export function decode(stored: StoredShape): RecordedEvent {
-  const { type, schemaVersion, revision, key } = stored;
-  if (!isKnown(type)) throw new UnreadableEvent(stored, 'no such type is known');
-  const steps = upcasts[type] ?? [];
-  if (!Number.isInteger(schemaVersion) || schemaVersion < 1 || schemaVersion > newest[type])
-    throw new UnreadableEvent(stored, `versions 1 to ${newest[type]} are known`);
-  const data = steps.slice(schemaVersion - 1).reduce((old, step) => step(old), stored.data as Data);
-  return { type, data, revision, ...(key && { key }) } as unknown as RecordedEvent;
-}
-
-const isKnown = (type: string): type is ConversationEventType => Object.hasOwn(newest, type);
+export const decode = decoderOf(shapes);

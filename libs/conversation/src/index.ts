@@ -1,7 +1,7 @@
 export * from './commands';
 export { decide } from './decide';
 export { importHistory, type ImportDecision, type ImportHistory } from './decide/import-history';
-export { decode, newestVersion, type StoredShape, UnreadableEvent } from './decode';
+export { decode, decoderOf, namesOf, newestVersion, type StoredShape, UnreadableEvent } from './decode';
 export * from './events';
 export { evolve } from './evolve';
 export { lastHeadUnder, lineage, openCallsOnPath } from './path';
@@ -23,3 +23,4 @@ export {
 } from './state';
 export { invalidText, syntheticText } from './synthetic-results';
 export { Table } from './table';
+export { type Shapes, shapes } from './upcasts';

@@ -1,4 +1,5 @@
 import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { UnreadableEvent } from '@palimpsest/conversation';
 import { EventUnreadable, StoreUnavailable } from '@palimpsest/event-store';
 import { describeError, isDatabaseAway } from '@palimpsest/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -37,6 +38,8 @@ export function sendProblem(reply: FastifyReply, problem: Problem): void {
 /** Logged with its place and without its message, which may quote what a person wrote. */
 export function unexpected(thrown: unknown, requestId: string, log: EdgeConfig['log']): Problem {
   const { type, code, stack } = describeError(thrown);
+  // What it says are ids, and a type's name.
+  const reason = thrown instanceof UnreadableEvent ? thrown.message : undefined;
   if (thrown instanceof StoreUnavailable || isDatabaseAway(thrown)) {
     const isStore = thrown instanceof StoreUnavailable;
     const what = isStore && !isDatabaseAway(thrown.cause) ? 'event store (the log)' : 'database';
@@ -64,7 +67,7 @@ export function unexpected(thrown: unknown, requestId: string, log: EdgeConfig['
       },
     );
   }
-  log.error({ requestId, failure: { type, code, stack } }, 'a request failed unexpectedly');
+  log.error({ requestId, failure: { type, code, reason, stack } }, 'a request failed unexpectedly');
   return new Problem('internal_error', 'The request failed here, not at your side. The log has more under this id.', {
     requestId,
   });

@@ -1,3 +1,4 @@
+import { UnreadableEvent } from '@palimpsest/conversation';
 import { StoreUnavailable } from '@palimpsest/event-store';
 import { createLogger } from '@palimpsest/platform';
 import { unexpected } from './problem-filter';
@@ -27,6 +28,13 @@ describe('a request that failed for a store', () => {
       expect(told(thrown).detail).toMatch(/^The database cannot be reached/);
     },
   );
+
+  it('leaves in the log line where an event stands that is of no known type', () => {
+    const place = { stream: 'conversation-c', revision: 7n, schemaVersion: 1, data: {} };
+    const { line } = told(new UnreadableEvent({ ...place, type: 'TurnPaused' }, 'no such type is known'));
+    const reason = 'conversation-c holds at revision 7 an event TurnPaused in version 1: no such type is known.';
+    expect(line).toMatchObject({ failure: { type: 'UnreadableEvent', reason } });
+  });
 
   it('leaves the place of what broke in the log line', () => {
     const { failure } = told(new Error('quotes a person')).line as { failure: { type: string; stack: string } };

@@ -37,3 +37,14 @@ export const newest: Readonly<Record<ConversationEventType, number>> = {
 
 /** From version n (by index n - 1) to n + 1. One file here for each step, one golden file for each version. */
 export const upcasts: Readonly<Partial<Record<ConversationEventType, readonly ((data: Data) => Data)[]>>> = {};
+
+/** Today's name by the one that an event was stored under: versions are counted on, whatever the name was. */
+export const renamed: Readonly<Record<string, ConversationEventType>> = {};
+
+/** All that is known of shapes that were ever stored. */
+export interface Shapes {
+  readonly newest: typeof newest;
+  readonly upcasts: typeof upcasts;
+  readonly renamed: typeof renamed;
+}
+export const shapes: Shapes = { newest, upcasts, renamed };

@@ -43,7 +43,7 @@ function history(): readonly StoredEvent[] {
   return drafts.map((draft, at) => ({
     ...{ id: v7(), type: draft.type, data: draft.data as StoredEvent['data'] },
     ...{ stream: `conversation-${conversationId}`, revision: BigInt(at), position: BigInt(100 + at) },
-    metadata: { tenantId: 'tenant' },
+    metadata: { tenantId: 'tenant', schemaVersion: 1 },
     created: new Date(),
   })) as unknown as readonly StoredEvent[];
 }

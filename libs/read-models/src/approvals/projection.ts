@@ -1,5 +1,6 @@
 import type { ConversationEvent } from '@palimpsest/conversation';
 import type { StoredEvent } from '@palimpsest/event-store';
+import { newestShape } from '../newest-shape';
 import type { Projection, Tables } from '../projection';
 import { approvalsSchema } from './schema';
 
@@ -46,7 +47,7 @@ export const approvals: Projection = {
   tables: approvalsSchema,
   async apply(events: readonly StoredEvent[], transaction: Tables): Promise<void> {
     const changes: Changes = new Map();
-    for (const event of events) put(changes, event);
+    for (const event of events) put(changes, newestShape(event));
     const entries = [...changes];
     const closed = entries.flatMap(([toolCallId, row]) => (row ? [] : [toolCallId]));
     if (closed.length)

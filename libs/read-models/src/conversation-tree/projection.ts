@@ -1,4 +1,5 @@
 import type { StoredEvent } from '@palimpsest/event-store';
+import { newestShape } from '../newest-shape';
 import type { Projection, Tables } from '../projection';
 import { type Row, type Rows, TreeChanges } from './rows';
 import { conversationTreeSchema, foldsSchema, tagsSchema, transcriptSchema, usageSchema } from './schema';
@@ -61,7 +62,7 @@ export const conversationTree: Projection = {
   tables: conversationTreeSchema + transcriptSchema + foldsSchema + tagsSchema + usageSchema,
   async apply(events: readonly StoredEvent[], transaction: Tables): Promise<void> {
     const changes = new TreeChanges();
-    for (const event of events) changes.put(event);
+    for (const event of events) changes.put(newestShape(event));
     await write(transaction, conversations, changes.conversations);
     await write(transaction, turns, changes.turns);
     await write(transaction, nodes, changes.nodes);

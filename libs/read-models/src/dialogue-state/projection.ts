@@ -1,4 +1,5 @@
 import type { StoredEvent } from '@palimpsest/event-store';
+import { newestShape } from '../newest-shape';
 import type { Projection, Tables } from '../projection';
 import { StateTables } from './rows';
 import { dialogueStateSchema } from './schema';
@@ -33,7 +34,7 @@ export const dialogueStates: Projection = {
   tables: dialogueStateSchema,
   async apply(events: readonly StoredEvent[], transaction: Tables): Promise<void> {
     const fold = new StateFold(new StateTables(transaction));
-    const routed = events.map(routedEvent);
+    const routed = events.map((event) => routedEvent(newestShape(event)));
     await fold.expect(routed);
     for (const event of routed) await fold.put(event);
     const living = <T extends { readonly conversation_id: string }>(rows: ReadonlyMap<string, T>) =>

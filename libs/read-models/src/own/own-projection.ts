@@ -1,3 +1,4 @@
+import { namesOf } from '@palimpsest/conversation';
 import {
   conversationKeyId,
   type Decoded,
@@ -22,7 +23,10 @@ export function ownProjection(definition: OwnDefinition, opening: Opening): Proj
   const { name, version, on } = definition;
   return {
     ...{ name, version, endings },
-    filter: { streamPrefixes: ['conversation-'], types: [...new Set([...Object.keys(on), ...endings])] },
+    filter: {
+      streamPrefixes: ['conversation-'],
+      types: [...new Set([...Object.keys(on), ...endings].flatMap(namesOf))],
+    },
     tables: Object.entries(definition.tables).map(tableSql).join(''),
     async apply(events, tables) {
       let tenant: string | undefined;
