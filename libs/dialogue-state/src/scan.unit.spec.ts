@@ -171,6 +171,22 @@ describe('a scan of a question', () => {
     );
   });
 
+  it('takes fields, units and choices by their names, whatever signs stand in them', () => {
+    const signs = schemaOf(
+      field('price-range', {
+        type: 'enum',
+        labels: { en: 'price.range (max)' },
+        values: [{ value: 'low-end', labels: {} }],
+      }),
+      field('party_size', { type: 'number', aliases: ['people + kids'], units: ['half-days', 'm/s', '[x]', '$^'] }),
+    );
+    const found = (question: string) => scanQuestion(question, signs, moment).hits.map(({ quote }) => quote);
+    expect(found('The price-range is low-end.')).toEqual(['price-range is low-end']);
+    expect(found('price.range (max): low-end')).toEqual(['price.range (max): low-end']);
+    expect(found('people + kids: 4 half-days')).toEqual(['people + kids: 4']);
+    expect(scanQuestion('Some 4 half-days, I guess.', signs, moment).mayChange).toEqual(['party_size']);
+  });
+
   it('reads a long question in time that grows with its length alone', () => {
     const hostile = [
       '1',

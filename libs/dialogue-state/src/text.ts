@@ -14,7 +14,7 @@ export const oneLine = (text: string): string =>
     .replace(/ {2,}/g, ' ')
     .trim();
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
 /** A pattern for any of these words, the longest first; white space in them is any white space. Matches nothing where there are none. */
 export function anyOf(words: readonly string[]): string {

@@ -119,7 +119,9 @@ export function canariesOf({ turns }: GoldDialogue, cut: number, schema: StateSc
 }
 
 function canaryOf({ type }: FieldDefinition, place: string): Scalar | undefined {
-  const number = Math.floor(seeded([...place].reduce((sum, letter) => Math.imul(sum, 31) + letter.charCodeAt(0), 7))() * 1e9);
+  const number = Math.floor(
+    seeded([...place].reduce((sum, letter) => Math.imul(sum, 31) + letter.charCodeAt(0), 7))() * 1e9,
+  );
   switch (type) {
     case 'text':
       return `canary ${place}`;
