@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { commandOf, history, type Move } from '../protocol/moves';
 import { historyRuns } from '../support/history-runs';
 import { requested, unpairedIn } from '../support/client-requests';
-import { marksIn, responseOf, resultText } from './texts';
+import { blocksIn, marksIn, responseOf, resultText } from './texts';
 import { budgetText } from './state-mirror';
 import { BUDGET, type Process, ProcessEnds, VERSIONS, World } from './world';
 
@@ -229,12 +229,6 @@ class Told {
     expect(Buffer.from(replay.bytes).equals(bytes)).toBe(true);
   }
 }
-
-/** The state blocks of a request. */
-const blocksIn = (bytes: Buffer): readonly string[] =>
-  [...bytes.toString('utf8').matchAll(/<state>\\n(.*?)\\n<\/state>/g)].map(
-    ([, block]) => JSON.parse(`"${block}"`) as string,
-  );
 
 /** Calls outside a turn are rare among random moves: where none runs they are asked for, and answered, more often. */
 function orWork({ running, nodes }: ActiveConversation, move: Move): Move {

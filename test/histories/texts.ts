@@ -15,8 +15,12 @@ const LONG = 'lorem ipsum '.repeat(400);
 export const resultText = (toolCallId: string, long: boolean): string => `${long ? LONG : ''}R<${toolCallId}>`;
 
 /** An answer in a provider's own format, as `CallSucceeded` keeps it. */
-export function responseOf(provider: string, nodeId: string, calls: readonly AnsweredToolCall[]): unknown {
-  const text = `A<${nodeId}>`;
+export function responseOf(
+  provider: string,
+  nodeId: string,
+  calls: readonly AnsweredToolCall[],
+  text = `A<${nodeId}>`,
+): unknown {
   const args = calls.map((_, index) => JSON.stringify({ query: `C<${nodeId}-${index}>` }));
   if (provider === 'anthropic') {
     const uses = args.map((raw, n) => ({
@@ -38,3 +42,9 @@ export function responseOf(provider: string, nodeId: string, calls: readonly Ans
   const message = { role: 'assistant', content: text, ...(tool_calls.length ? { tool_calls } : {}) };
   return { format: 'openai.chat', choices: [{ message, finish_reason: tool_calls.length ? 'tool_calls' : 'stop' }] };
 }
+
+/** The state blocks of a request, as a model reads them. */
+export const blocksIn = (bytes: Buffer): readonly string[] =>
+  [...bytes.toString('utf8').matchAll(/<state>\\n(.*?)\\n<\/state>/g)].map(
+    ([, block]) => JSON.parse(`"${block}"`) as string,
+  );
