@@ -9,6 +9,7 @@ import type {
   CurrentConversationView,
   DeletedView,
   HeadView,
+  LineageView,
   NodeView,
   Page,
   PlaybookVersionView,
@@ -31,6 +32,7 @@ export type Approval = Json<ApprovalView>;
 export type Conversation = Json<ConversationView>;
 export type Tree = Json<TreeView>;
 export type Node = Json<NodeView>;
+export type Lineage = Json<LineageView>;
 export type Replay = Json<Omit<ReplayView, 'bytes'>> & { readonly body: string };
 
 /** What a request came back with, whatever its status. */
@@ -263,6 +265,11 @@ export class Client {
 
   async replay(nodeId: string): Promise<Replay> {
     return this.get(`/v1/nodes/${nodeId}/replay`);
+  }
+
+  /** `query`: what it is asked of, such as `toolCall=<id>`. */
+  async lineage(query: string): Promise<Lineage> {
+    return this.get(`/v1/lineage?${query}`);
   }
 
   /** The raw bytes of a node's request. */

@@ -8,6 +8,7 @@ import { EDGE_CONFIG, type EdgeConfig } from './http/edge-config';
 import { ProblemFilter } from './http/problem-filter';
 import { ImportsController } from './imports/imports.controller';
 import { RunningTextController } from './internal/running-text.controller';
+import { LineageController } from './lineage/lineage.controller';
 import { NodesController } from './nodes/nodes.controller';
 import { OwnQueriesController } from './projections/own-queries.controller';
 import { ProjectionsController } from './projections/projections.controller';
@@ -35,6 +36,7 @@ export class EdgeModule {
         ApprovalsController,
         StateController,
         NodesController,
+        LineageController,
         ProjectionsController,
         OwnQueriesController,
         PlaybooksController,

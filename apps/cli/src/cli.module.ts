@@ -8,6 +8,7 @@ import { ListKeysCommand } from './keys/list-keys.command';
 import { RevokeKeyCommand } from './keys/revoke-key.command';
 import { RotateKeysCommand } from './keys/rotate-keys.command';
 import { RotateSigningKeyCommand } from './keys/rotate-signing-key.command';
+import { LineageCommand } from './lineage/lineage.command';
 import { DropGenerationCommand } from './projections/drop.command';
 import { NewProjectionCommand } from './projections/new.command';
 import { ProjectionsCommand } from './projections/projections.command';
@@ -21,7 +22,7 @@ import { VerifyCommand } from './verify/verify.command';
 /** One verb, one file; a group of verbs, one folder. */
 @Module({
   providers: [
-    ...[DemoCommand, VerifyCommand, AnchorCommand, ExportCommand, ImportCommand],
+    ...[DemoCommand, VerifyCommand, AnchorCommand, ExportCommand, ImportCommand, LineageCommand],
     ...[KeysCommand, CreateKeyCommand, ListKeysCommand, RevokeKeyCommand, RotateKeysCommand, RotateSigningKeyCommand],
     ...[ProjectionsCommand, RebuildCommand, DropGenerationCommand, RetryCommand, NewProjectionCommand],
   ],

@@ -14,6 +14,7 @@ import { StartConversationHandler } from './conversations/start-conversation.han
 import { SwitchBranchHandler } from './conversations/switch-branch.handler';
 import { ExportConversationHandler } from './exports/export-conversation.handler';
 import { ImportConversationHandler } from './imports/import-conversation.handler';
+import { GetLineageHandler } from './lineage/lineage.handler';
 import { GetNodeHandler, ReplayNodeHandler } from './nodes/node.handlers';
 import {
   DropGenerationHandler,
@@ -73,6 +74,7 @@ export const handlers = [
   GetUsageHandler,
   GetNodeHandler,
   ReplayNodeHandler,
+  GetLineageHandler,
   ListProjectionsHandler,
   RebuildProjectionHandler,
   DropGenerationHandler,

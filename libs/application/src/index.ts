@@ -14,6 +14,8 @@ export * from './conversations/transcript-markdown';
 export * from './exports/export-conversation.query';
 export type { ConversationDocument, DocumentNode } from './imports/document';
 export * from './imports/import-conversation.command';
+export * from './lineage/lineage.query';
+export * from './lineage/lineage.views';
 export * from './metrics';
 export * from './nodes/node.queries';
 export * from './projections/own-projections';

@@ -1,3 +1,4 @@
 export * from './anchor';
+export * from './lineage';
 export * from './replay';
 export * from './verify';

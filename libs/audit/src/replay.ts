@@ -12,6 +12,7 @@ import {
   valueAt,
   wireText,
 } from '@palimpsest/context';
+import { byConversation } from './by-conversation';
 
 /** Reads a conversation's events with their content opened, by revision. */
 export interface EventReader {
@@ -164,13 +165,6 @@ function textAt(events: TextEvents, { revision, pointer }: Source): string {
   const text = valueAt(events.get(revision)?.content, pointer);
   if (typeof text !== 'string') throw new ReplayBroken(`There is no text at ${pointer} of revision ${revision}.`);
   return text;
-}
-
-function byConversation(places: Iterable<RequestPlace>): ReadonlyMap<string, readonly bigint[]> {
-  const found = new Map<string, bigint[]>();
-  for (const { conversationId, revision } of places)
-    found.set(conversationId, [...(found.get(conversationId) ?? []), revision]);
-  return found;
 }
 
 interface OwnedSegment {

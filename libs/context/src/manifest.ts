@@ -202,7 +202,7 @@ export interface SegmentPlace {
  */
 export function resolveManifest(
   nodeId: string,
-  requests: ReadonlyMap<string, StoredRequest>,
+  requests: ReadonlyMap<string, Pick<StoredRequest, 'manifest'>>,
   known: Map<string, readonly SegmentPlace[]> = new Map(),
 ): { readonly places: readonly SegmentPlace[] } | { readonly missing: string } {
   const done = known.get(nodeId);

@@ -50,6 +50,8 @@ export const limits = {
   maxTakeovers: [3, 1, 100],
   /** How long a query waits for the revision that it was asked for; beyond: 503 behind. */
   maxWaitMs: [5 * second, 10, minute],
+  /** Requests that one page of a lineage looks at, about; it may then hold less than was asked for, and the next one goes on. */
+  maxLineageRequests: [1_000, 1, 100_000],
   /** From one signed anchor to the next; none where nothing has moved. */
   anchorIntervalMs: [minute, 100, day],
   /** What running turns get on SIGTERM. */

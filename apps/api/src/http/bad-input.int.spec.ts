@@ -45,6 +45,7 @@ const routes = [
   ['POST', `/v1/playbooks/${ids.turn}/versions`],
   ['GET', `/v1/playbooks/${ids.turn}/diff`],
   ['POST', `/v1/playbooks/${ids.turn}/conversations`],
+  ['GET', `/v1/lineage?node=${ids.node}`],
   ['GET', `/v1/nodes/${ids.node}`],
   ['GET', `/v1/nodes/${ids.node}/replay`],
 ] as const;

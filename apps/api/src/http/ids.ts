@@ -15,6 +15,15 @@ export function existing(what: What, id: string): string {
   return lower;
 }
 
+/** An assertion of the state: its conversation, and the revision at which it stands. */
+export function existingAssertion(id: string): string {
+  const lower = id.toLowerCase();
+  const [conversationId = '', revision = '', more] = lower.split('@');
+  if (!uuid.test(conversationId) || !/^\d{1,18}$/.test(revision) || more !== undefined)
+    throw new Problem('not_found', 'There is no assertion with this id: it is a conversation’s id, @ and a revision.');
+  return lower;
+}
+
 /** The head that the client saw. */
 export function knownParent(id: string | undefined): string | undefined {
   if (id === undefined) return undefined;

@@ -2,45 +2,13 @@ import { NoExactRequest, ReplayBroken } from '@palimpsest/audit';
 import { PathFold, type PathNode } from '@palimpsest/context';
 import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import { itemsOfResponse } from '@palimpsest/providers';
-import { type ConversationRecord, eventsOfPath, type NodeRow } from '@palimpsest/read-models';
-import type { Caller } from '../caller/caller';
+import { type ConversationRecord, eventsOfPath } from '@palimpsest/read-models';
 import { treeNodeView } from '../conversations/tree-node-view';
 import { answer, type Answer, refused } from '../refusal';
-import type { AtLeast } from '../conversations/conversation.queries';
-import { ownConversation, upTo } from '../system/guard';
 import { System } from '../system/system';
-import { whenKnown } from '../system/when-known';
 import type { ItemView, NodeView, ReplayView } from '../views';
 import { GetNode, ReplayNode } from './node.queries';
-
-const noSuchNode = refused('not_found', 'There is no such node.');
-
-/** A node of the caller's own; one that the tree does not know yet is waited for until it has reached the log's end as of now. */
-async function ownNode<T>(
-  system: System,
-  caller: Caller,
-  nodeId: string,
-  { minRevision }: AtLeast,
-  work: (node: NodeRow) => Promise<Answer<T>>,
-): Promise<Answer<T>> {
-  const { tree, store, projector, limits } = system;
-  const known = await whenKnown(
-    async () => tree.node(nodeId),
-    async () => store.lastPosition(),
-    projector,
-    limits.maxWaitMs,
-  );
-  if (known === 'absent') return noSuchNode;
-  if (known === 'late')
-    return refused('behind', 'The read model is behind the log, and may not know the node yet. Ask again in a moment.');
-  const { conversation_id } = known.found;
-  return ownConversation(system, caller, conversation_id, () =>
-    upTo(system, conversation_id, minRevision, async () => {
-      const node = minRevision === undefined ? known.found : await tree.node(nodeId);
-      return node ? work(node) : noSuchNode;
-    }),
-  );
-}
+import { ownNode } from './own-node';
 
 @QueryHandler(ReplayNode)
 export class ReplayNodeHandler implements IQueryHandler<ReplayNode> {

@@ -3,12 +3,13 @@ import { Replayer } from '@palimpsest/audit';
 import { type EventStore, type InstallationKeys, KeyRing, PostgresKeyStore } from '@palimpsest/event-store';
 import { type Limits, type Logger, type Pool, randomIds, systemClock } from '@palimpsest/platform';
 import type { ModelProvider, ModelRegistry } from '@palimpsest/providers';
-import { Approvals, ConversationLog, ConversationTree, DialogueStates } from '@palimpsest/read-models';
+import { Approvals, ConversationLog, ConversationTree, DialogueStates, TreeBelow } from '@palimpsest/read-models';
 import type { ToolRegistry } from '@palimpsest/tools';
 import { Assistants, ConversationIdentities, RemoteTexts } from '@palimpsest/turns';
 import { AssistantWriter } from '../assistants/assistant-writer';
 import { type AnchorSettings, AuditWork } from '../audit';
 import { ImportWriter } from '../imports/import-writer';
+import { lineageOf } from '../lineage/lineage-of';
 import type { Metrics } from '../metrics';
 import { openOwnProjections } from '../projections/own-projections';
 import { ProjectionOperations } from '../projections/projection-operations';
@@ -74,6 +75,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   const sourcesOf = (conversationId: string) => identities.sourcesOf(conversationId);
   const states = new DialogueStates(tables.states, conversations, sourcesOf);
   const statements = statementsOf(keys, sourcesOf);
+  const lineage = lineageOf(conversations, tree, new TreeBelow(tables.tree), states);
   const carrying = createCarrying({
     ...{ pool, store, codec, keys, conversations, tree, assistants, identities, replayer, states, statements },
     ...{ providers, models: options.models, tools, limits, log, metrics },
@@ -92,7 +94,7 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
   const system: System = {
     ...{ store, codec, keys, tree, assistants, assistantWriter, playbooks, imports, identities },
     ...{ writer, engine, work, compactor, feed, states, statements },
-    ...{ replayer, tools, limits, internalToken, log: conversations, projector: projectors.tree },
+    ...{ replayer, lineage, tools, limits, internalToken, log: conversations, projector: projectors.tree },
     inbox: { approvals: new Approvals(tables.approvals), projector: projectors.approvals },
     own,
     projectorOf: (name) => projectors.all.find(({ projection }) => projection.name === name),

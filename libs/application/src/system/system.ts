@@ -1,9 +1,16 @@
 import type { EventCodec, EventStore, KeyRing } from '@palimpsest/event-store';
-import type { Replayer } from '@palimpsest/audit';
+import type { Backwards, Forwards, Replayer } from '@palimpsest/audit';
 import type { ModelChoice } from '@palimpsest/assistant';
 import type { Limits } from '@palimpsest/platform';
 import type { ModelRegistry } from '@palimpsest/providers';
-import type { Approvals, ConversationLog, ConversationTree, DialogueStates, Projector } from '@palimpsest/read-models';
+import type {
+  Approvals,
+  ConversationLog,
+  ConversationTree,
+  DialogueStates,
+  Projector,
+  TreeBelow,
+} from '@palimpsest/read-models';
 import type { ToolRegistry } from '@palimpsest/tools';
 import type {
   Assistants,
@@ -19,8 +26,16 @@ import type { AssistantWriter } from '../assistants/assistant-writer';
 import type { OwnProjections } from '../projections/own-projections';
 import type { ImportWriter } from '../imports/import-writer';
 import type { ProjectionOperations } from '../projections/projection-operations';
+import type { ShownStatements } from '../lineage/shown-statements';
 import type { PlaybookWriter } from '../playbooks/playbook-writer';
 import type { TurnReader } from '../turns/turn-reader';
+
+export interface LineageWork {
+  readonly tree: TreeBelow;
+  readonly forwards: Forwards;
+  readonly backwards: Backwards;
+  readonly shown: ShownStatements;
+}
 
 /** What the handlers of commands and queries work with. Made once a process, by `createSystem`. */
 export abstract class System {
@@ -50,6 +65,8 @@ export abstract class System {
   abstract readonly internalToken: string;
   abstract readonly turns: TurnReader;
   abstract readonly replayer: Replayer;
+  /** What answers rested on, and which rest on something. */
+  abstract readonly lineage: LineageWork;
   abstract readonly tools: ToolRegistry;
   abstract readonly projections: ProjectionOperations;
   /** The operator's own. */

@@ -18,6 +18,7 @@ create table if not exists read.conversations_v1 (
   started_at timestamptz not null
 );
 create index if not exists conversations_v1_by_tenant on read.conversations_v1 (tenant_id, started_position);
+create index if not exists conversations_v1_by_source on read.conversations_v1 (source_conversation_id);
 create table if not exists read.turns_v1 (
   turn_id uuid primary key,
   conversation_id uuid not null,
@@ -88,6 +89,7 @@ create table if not exists read.folds_v1 (
   revision bigint not null
 );
 create index if not exists folds_v1_by_node on read.folds_v1 (node_id);
+create index if not exists folds_v1_by_conversation on read.folds_v1 (conversation_id);
 `;
 
 /** Where the events stand that say what a node's items are. */

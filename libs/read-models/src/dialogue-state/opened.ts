@@ -29,6 +29,23 @@ export const referencesOf = ({ state, terms }: Reconciled): readonly Reference[]
   ),
 ];
 
+/** A value that a state block shows. */
+export interface ShownValue {
+  /** Whose words they are in the block. */
+  readonly nodeId: string;
+  /** When it was said first, and last. */
+  readonly statements: readonly Reference[];
+}
+
+/** What the block of a state shows, where its schema has all fields: see `renderBlock`. */
+export const shownIn = ({ state }: Reconciled): readonly ShownValue[] =>
+  state.fields
+    .flatMap(({ values }) => values.flatMap((held) => [held, ...held.superseded.slice(0, 1)]))
+    .map(({ from, affirmed }) => {
+      const statements = [from, affirmed].flatMap((source) => source?.quote ?? []);
+      return { nodeId: (affirmed ?? from).nodeId, statements };
+    });
+
 /** The state itself: each digest and each reference in place of which something was said gives way to that. */
 export function openedState({ state, terms }: Reconciled, contents: Contents): DialogueState {
   const said = (reference: Reference | undefined): RetractedContent => {

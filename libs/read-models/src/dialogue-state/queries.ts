@@ -8,7 +8,7 @@ import {
 } from '@palimpsest/dialogue-state';
 import type { ConversationLog } from '../conversation-log';
 import type { Tables } from '../projection';
-import { contentsAt, openedState, openedStatement, referencesOf } from './opened';
+import { contentsAt, openedState, openedStatement, referencesOf, shownIn, type ShownValue } from './opened';
 import { NOTHING_SAID, referenceOf, type SaidStatement } from './reconciled';
 import { type StateRow, StateTables } from './rows';
 import { rootOf, routedEvent, StateFold } from './state-fold';
@@ -59,6 +59,16 @@ export class DialogueStates {
     const { fold, holder } = await this.foldAt(place);
     const { state = NOTHING_SAID } = (await fold.stateAt(place.conversationId, holder)) ?? {};
     return openedState(state, await contentsAt(this.log, referencesOf(state)));
+  }
+
+  /** The values that a state block shows which was rendered at a node, as of a revision of its stream. Nothing is opened. */
+  async shownAt(place: StatePlace): Promise<readonly ShownValue[]> {
+    const { conversationId, nodeId, revision } = place;
+    const { fold, holder } = await this.foldAt(place);
+    for (const row of await this.rows.chain(conversationId, holder)) fold.knowState(row);
+    const { epoch } = await fold.conversation(conversationId);
+    const source = { conversationId, nodeId: nodeId ?? rootOf(epoch), revision: Number(revision) };
+    return shownIn(await fold.asOf(source));
   }
 
   /** Every period of a field on the way to a node, in the order in which they began. */

@@ -135,7 +135,7 @@ export class StateFold {
   }
 
   /** The state at a node as it was when its stream had come to a revision: what is said there later is not for those who grew from it. */
-  private async asOf({ conversationId, nodeId, revision }: ConversationSource): Promise<Reconciled> {
+  async asOf({ conversationId, nodeId, revision }: ConversationSource): Promise<Reconciled> {
     const source = await this.findConversation(conversationId);
     if (!source || source.revision < BigInt(revision))
       throw new Error(`Conversation ${conversationId} is not as far as a conversation that grows from it.`);
