@@ -1,4 +1,4 @@
-import type { AssertedContent, ConversationCommand, RetractedContent } from '@palimpsest/conversation';
+import type { AssertedContent, ConversationCommand } from '@palimpsest/conversation';
 import { fieldOf, type Statement } from '@palimpsest/dialogue-state';
 import { goldOf, sorted } from '@palimpsest/dialogue-state/testing';
 import { randomUUID } from 'node:crypto';
