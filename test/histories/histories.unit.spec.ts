@@ -6,6 +6,7 @@ import { commandOf, history, type Move } from '../protocol/moves';
 import { historyRuns } from '../support/history-runs';
 import { requested, unpairedIn } from '../support/client-requests';
 import { blocksIn, marksIn, responseOf, resultText } from './texts';
+import { LineageCheck } from './lineage-check';
 import { budgetText } from './state-mirror';
 import { BUDGET, type Process, ProcessEnds, VERSIONS, World } from './world';
 
@@ -67,6 +68,7 @@ class Told {
     expect(this.world.sent.has('a-next-1')).toBe(true);
     // Once more, from the log alone, with all that came after.
     for (const [nodeId, bytes] of this.world.sent) await this.replays(nodeId, bytes);
+    await this.lineagesHold();
     await Promise.all(this.processes.map((one) => one.close()));
   }
 
@@ -211,6 +213,15 @@ class Told {
     await this.replays(nodeId, bytes);
   }
 
+  /** Which requests rest on what: as the bytes of all of them say. */
+  private async lineagesHold(): Promise<void> {
+    const { world } = this;
+    const { mirror, sent } = world;
+    const { states } = this.processes[0];
+    const check = await LineageCheck.of({ conversations: this.conversations, mirror, sent, log: world.log(), states });
+    await check.holds();
+  }
+
   /** Every node has what was said on its own way and nothing else, by all that was said until now, however late. */
   private async statesHold(): Promise<void> {
     const [process] = this.processes;
@@ -252,7 +263,7 @@ const unfinished = ({ running, queue }: ActiveConversation): readonly string[] =
 ];
 
 describe('random histories, told by two processes that die', () => {
-  it('P02, O03: every request holds its own path, whole and paired and nothing else, grows from the one before, and replays to the same bytes for ever', async () => {
+  it('P02, O03: every request holds its own path, whole and paired and nothing else, grows from the one before, and replays to the same bytes for ever; a lineage tells what the bytes hold', async () => {
     await fc.assert(
       fc.asyncProperty(history, async ({ whenBusy, moves }) => {
         const told = await Told.begin(whenBusy);

@@ -148,6 +148,11 @@ export class World {
     if (last) this.read.set(conversationId, last.revision);
   }
 
+  /** As a reader has it. */
+  log(): ConversationLog {
+    return new ConversationLog(this.ground.store, this.codec);
+  }
+
   /** The bytes of a node's request out of the log alone, by objects that have seen nothing before. */
   async replay(nodeId: string): Promise<{ readonly bytes: Uint8Array; readonly verified: boolean }> {
     const node = this.mirror.nodes.get(nodeId);
