@@ -329,3 +329,39 @@ it('the log verifies, the read models equal a rebuild, and nothing that was said
   expect(kept.length).toBeGreaterThan(5);
   expect(kept.map(({ row }) => row).join()).not.toMatch(/CANARY|coriander|noodles|KRW|20000/);
 });
+
+describe('extraction', () => {
+  const PROMPT = 'You sell ZEBRAS.';
+  const reading = (mode: 'before' | 'after', ...fields: object[]) => ({
+    ...keeping(...fields),
+    ...{ extraction: { mode }, systemPrompt: PROMPT },
+  });
+  /** What the model that reads the turn is made to answer. */
+  const finds = (...statements: object[]) => extract(statements);
+  const extract = (statements: object[], tags: object[] = []) =>
+    `[[sim: extract-say ${JSON.stringify({ statements: statements.map((one) => ({ holds: true, key: '', quote: '', ...one })), tags })}]]`;
+  const extractions = async (conversationId: string) => {
+    const nodes = (await api.tree(conversationId)).nodes.filter(({ kind }) => kind === 'extraction');
+    return Promise.all(nodes.map(async ({ id }) => api.node(id)));
+  };
+
+  it('S03, S01: what a turn says in words that no rule reads is known before the next; the model that reads it sees its own messages alone', async () => {
+    const conversationId = await api.conversation([], reading('before', budget(), loves));
+    const before = await api.ask(conversationId, `My budget is 10,000. I love coriander. ${finds({ field: 'taste', value: 'loves coriander', quote: 'I love coriander' })} ${say('NOTED')}`); // prettier-ignore
+    const change = await api.ask(conversationId, `Twice as much, and I hate coriander. ${finds({ field: 'budget', value: '20,000', quote: 'Twice as much' }, { field: 'taste', value: 'hates coriander', quote: 'I hate coriander' })} ${say('DOUBLED')}`); // prettier-ignore
+    const next = await api.ask(conversationId, `What is there? ${say('much')}`);
+
+    expect(blockOf(await api.replay(first(change)))).toContain('taste: loves coriander [');
+    expect(blockOf(await api.replay(first(next)))).toContain('budget: 20,000 [latest confirmed]  (~~10,000~~ [superseded])\ntaste: hates coriander [latest confirmed]  (~~loves coriander~~ [superseded])'); // prettier-ignore
+    const [, second] = await extractions(conversationId);
+    expect(second).toMatchObject({ parent: change.head, status: 'succeeded', turnId: null });
+    const { body, verified } = await api.replay(second?.id ?? '');
+    expect(verified).toBe(true);
+    expect(body).toContain('Twice as much');
+    expect(body).toContain('DOUBLED');
+    expect(body).not.toMatch(/ZEBRAS|<state>|NOTED|My budget is|tool/);
+    const { periods } = await api.history(conversationId, 'budget');
+    expect(periods.at(-1)).toMatchObject({ value: 20000, by: 'user', from: { nodeId: first(change), quote: 'Twice as much' } }); // prettier-ignore
+    expect(before.head).not.toBe(change.head);
+  });
+});

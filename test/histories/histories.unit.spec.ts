@@ -1,4 +1,4 @@
-import type { ActiveConversation, ConversationCommand } from '@palimpsest/conversation';
+import type { ActiveConversation, ConversationCommand, ItemTagging } from '@palimpsest/conversation';
 import { stateLimits } from '@palimpsest/dialogue-state';
 import { RequestImpossible } from '@palimpsest/turns';
 import fc from 'fast-check';
@@ -133,6 +133,14 @@ class Told {
         const statement = { ...said, nodeId: command.statement.nodeId };
         return { ...command, statement, content } as ConversationCommand;
       }
+      case 'RecordWork': {
+        const { answer } = command;
+        if (answer.status === 'failed' || !answer.extracted) return command;
+        const [{ nodeId }] = answer.extracted.tags as [ItemTagging];
+        const said = await process.statements.routing(conversationId, BUDGET, { by: 'user', content: { value } });
+        const statement = { type: 'StateAsserted', data: { ...said, nodeId }, content: { value } } as const;
+        return { ...command, answer: { ...answer, extracted: { ...answer.extracted, statements: [statement] } } };
+      }
       default:
         return command;
     }
@@ -156,6 +164,7 @@ class Told {
       case 'StartCompaction':
       case 'RequestTransform':
       case 'RequestSummary':
+      case 'RequestExtraction':
         return { ...command, instruction: `I<${command.nodeId}>` };
       case 'RecordAnswer': {
         if (command.answer.status === 'failed') return command;
@@ -246,7 +255,8 @@ function orWork({ running, nodes }: ActiveConversation, move: Move): Move {
   const out = [...nodes].some(([, node]) => node.kind !== 'turn' && node.status === 'pending');
   if (out && move.pick % 2 === 0) return { ...move, kind: 'RecordWork' };
   if (running || move.pick % 3 > 0) return move;
-  return { ...move, kind: move.yes ? 'StartCompaction' : move.pick % 2 ? 'RequestTransform' : 'RequestSummary' };
+  const others = ['RequestTransform', 'RequestSummary', 'RequestExtraction'] as const;
+  return { ...move, kind: move.yes ? 'StartCompaction' : (others[move.pick % others.length] ?? 'RequestSummary') };
 }
 
 function unlessItEnds(error: unknown): void {

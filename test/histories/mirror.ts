@@ -70,6 +70,7 @@ export class Mirror {
 
   /** Marks that the request of a node must hold: all that its context path says, and nothing else. */
   expected(nodeId: string): { readonly marks: ReadonlySet<string>; readonly folded: ReadonlySet<string> } {
+    if (this.nodeOf(nodeId).kind === 'extraction') return { marks: this.exchangeOf(nodeId), folded: new Set() };
     const path = this.contextPath(nodeId);
     const onPath = new Set(path.map((node) => node.nodeId));
     const texts: string[] = [];
@@ -90,6 +91,15 @@ export class Mirror {
       if (node.nodeId !== nodeId && answer !== null) texts.push(answer);
     });
     return { marks: marksIn(texts.join(' ')), folded };
+  }
+
+  /** An extraction reads the question and the answer of its turn, and nothing else. */
+  private exchangeOf(nodeId: string): ReadonlySet<string> {
+    const { asks, parent } = this.nodeOf(nodeId);
+    const last = this.nodeOf(parent ?? '');
+    let first = last;
+    while (first.asks === '') first = this.nodeOf(first.parent ?? '');
+    return marksIn([first.asks, last.answer ?? '', asks].join(' '));
   }
 
   /** From the nearest compaction, or the root, to the node. A compaction's own request goes through its origin. */

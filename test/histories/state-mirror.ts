@@ -8,6 +8,8 @@ export const KEEPS_STATE: ReadonlySet<number> = new Set([1, 2]);
 interface Saying {
   readonly conversationId: string;
   readonly revision: bigint;
+  /** Read out of the question of the turn that it is anchored to. */
+  readonly user: boolean;
   /** Null: it holds no longer. */
   readonly value: number | null;
 }
@@ -68,7 +70,10 @@ export class StateMirror {
         if (event.data.by === 'rule') return;
         const value = event.type === 'StateAsserted' ? Number(event.content.value) : null;
         const place = event.data.nodeId ?? this.rootOf(conversationId);
-        this.said.set(place, [...(this.said.get(place) ?? []), { conversationId, revision, value }]);
+        this.said.set(place, [
+          ...(this.said.get(place) ?? []),
+          { conversationId, revision, user: event.data.by === 'user', value },
+        ]);
         return;
       }
       default:
@@ -124,7 +129,8 @@ export class StateMirror {
       const own = turn?.keeps && turn.says !== null ? [turn.says] : [];
       const others = (this.said.get(place) ?? []).filter(counts);
       // Of a node where one conversation grows from another, what was said there before comes first.
-      const inOrder = [...others].sort((a, b) => Number(a.conversationId > b.conversationId) - Number(a.conversationId < b.conversationId)); // prettier-ignore
+      const rank = ({ conversationId: id, user }: Saying) => `${id} ${user ? 0 : 1}`;
+      const inOrder = [...others].sort((a, b) => Number(rank(a) > rank(b)) - Number(rank(a) < rank(b)));
       return [...own, ...inOrder.map(({ value }) => value)];
     });
   }

@@ -43,7 +43,10 @@ const kinds: fc.WeightedArbitrary<Move['kind']>[] = [
   { weight: 3, arbitrary: fc.constantFrom('RecordAnswer', 'RecordToolResult', 'RecordAttemptFailure', 'GoOn') },
   { weight: 3, arbitrary: fc.constantFrom('DecideApproval', 'ExpireApproval', 'TakeOverTurn', 'TakeOverTurn') },
   { weight: 2, arbitrary: fc.constantFrom('CancelTurn', 'CancelTurn', 'FailTurn') },
-  { weight: 2, arbitrary: fc.constantFrom('StartCompaction', 'RequestTransform', 'RequestSummary') },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('StartCompaction', 'RequestTransform', 'RequestSummary', 'RequestExtraction'),
+  },
   { weight: 3, arbitrary: fc.constantFrom('RecordWork', 'RecordWork', 'CloseWork', 'JudgeTransform') },
   { weight: 1, arbitrary: fc.constantFrom('ClearConversation', 'ClearConversation', 'AttachDependent') },
   { weight: 2, arbitrary: fc.constantFrom('AssertState', 'AssertState', 'RetractState', 'TagItems') },
@@ -97,6 +100,16 @@ function carrierOfWork({ nodes }: ActiveConversation, id: string): string {
 function statementAt({ nodes }: ActiveConversation, { pick, yes }: Move) {
   const counts = { cardinality: 'one', confirm: 'stated', digests: {} } as const;
   return { field: 'f', by: 'client', ...counts, ...(yes && { nodeId: pickOf(keysOf(nodes), pick) }) } as const;
+}
+
+/** What an extraction finds: anchored to the last node of its turn. */
+function extractedBy({ nodes }: ActiveConversation, id: string) {
+  const node = nodes.get(id);
+  if (node?.kind !== 'extraction') return undefined;
+  const { parent: nodeId } = node;
+  const data = { nodeId, field: 'f', by: 'user', cardinality: 'one', confirm: 'stated', digests: {} } as const;
+  const statement = { type: 'StateAsserted', data: { ...data, extraction: id }, content: { value: 'v' } } as const;
+  return { extracted: { statements: [statement], tags: [{ nodeId, item: 'sent/0', tag: 'fact' }] } } as const;
 }
 
 /** What a move means in this state: mostly sensible, sometimes not. `n` is its number, from which new ids are made. */
@@ -181,9 +194,12 @@ export function commandOf(state: ActiveConversation, m: Move, n: number | string
       const after = yes ? undefined : pickOf(keysOf(state.nodes), pick);
       return { type: kind, nodeId: `w${n}`, carrier: token, instruction: 'i', after, key };
     }
+    case 'RequestExtraction':
+      return { type: kind, nodeId: `w${n}`, carrier: token, instruction: 'i', turnId: pickOf(keysOf(state.turns), pick) }; // prettier-ignore
     case 'RecordWork': {
       const work = pickOf(worksOf(state), pick);
-      return { type: kind, nodeId: work, carrier: pick % 5 ? carrierOfWork(state, work) : token, answer: answerOf(m) };
+      const answer = { ...answerOf(m), ...extractedBy(state, work) };
+      return { type: kind, nodeId: work, carrier: pick % 5 ? carrierOfWork(state, work) : token, answer };
     }
     case 'JudgeTransform': {
       const transforms = [...state.nodes].filter(([, node]) => node.kind === 'transform').map(([id]) => id);

@@ -15,6 +15,16 @@ export interface AssistantDefinition {
   readonly compaction?: CompactionChoice;
   /** What is kept of the state of its dialogues; left out: nothing. */
   readonly state?: StateSchema;
+  /** Who reads what its turns say of the state; left out: nobody. Only beside a `state`. */
+  readonly extraction?: ExtractionChoice;
+}
+
+/** How what a turn says is found. */
+export interface ExtractionChoice {
+  /** `before`: a question waits, bounded, until what the turns before it say is known. `after`: it never waits. */
+  readonly mode: 'before' | 'after';
+  /** Who reads; left out: the assistant's own model. */
+  readonly model?: ModelChoice;
 }
 
 /** How a conversation's context is compacted. */

@@ -225,9 +225,22 @@ export interface RequestTransform extends Keyed, Work {
   readonly after?: NodeId | undefined;
 }
 
+/** What a completed turn says of the state, and what its items are: once for each turn, and once more where the first call was cut off. */
+export interface RequestExtraction extends Work {
+  readonly type: 'RequestExtraction';
+  readonly turnId: TurnId;
+}
+
+/** What an extraction found, anchored to nodes of its turn. */
+export interface Extracted {
+  readonly statements: readonly EventOf<'StateAsserted' | 'StateRetracted'>[];
+  readonly tags: readonly ItemTagging[];
+}
+
 /** Of a call outside a turn. Whether it is of use was judged by whoever asked. */
 export type WorkAnswer =
-  Omit<Extract<Answer, { status: 'succeeded' }>, 'toolCalls' | 'paused'> | Exclude<Answer, { status: 'succeeded' }>;
+  | (Omit<Extract<Answer, { status: 'succeeded' }>, 'toolCalls' | 'paused'> & { readonly extracted?: Extracted })
+  | Exclude<Answer, { status: 'succeeded' }>;
 
 /** The verdict on the draft of a transform that succeeded; equal wherever it is judged. */
 export interface JudgeTransform {
@@ -312,6 +325,7 @@ export type ConversationCommand =
   | StartCompaction
   | RequestSummary
   | RequestTransform
+  | RequestExtraction
   | JudgeTransform
   | RecordWork
   | CloseWork;

@@ -135,6 +135,8 @@ export interface StatementRouting {
   readonly nodeId: NodeId | null;
   /** The turn that it came up in; left out of a client's. */
   readonly turnId?: TurnId;
+  /** The extraction that found it; left out of what was said otherwise. */
+  readonly extraction?: NodeId;
   readonly field: string;
   readonly by: StatementBy;
   /** How the field counted when it was said: as the assistant's version had it. */

@@ -59,7 +59,7 @@ const newConversation: Omit<ActiveConversation, 'revision' | 'whenBusy' | 'impor
 };
 
 const newNode = { status: 'pending', toolCallIds: [], headAt: null } as const;
-const newTurn = { firstNode: null, lastNode: null, settledAt: null };
+const newTurn = { firstNode: null, lastNode: null, settledAt: null, extractions: [] };
 
 const folds: { readonly [T in LivingEventType]: Fold<T> } = {
   ConversationStarted: () => {
@@ -101,6 +101,7 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
   CallRequested: (s, { data }) => {
     const { nodeId } = data;
     const next = { ...s, nodes: s.nodes.set(nodeId, { ...placeOf(data), ...newNode, requestedAt: s.revision }) };
+    if (data.kind === 'extraction') return extracting(next, data.parent, nodeId);
     if (data.kind !== 'turn') return next;
     const { turnId, round } = data;
     const asked = setTurn(next, turnId, (turn) => ({ firstNode: turn.firstNode ?? nodeId, lastNode: nodeId }));
@@ -182,6 +183,12 @@ const folds: { readonly [T in LivingEventType]: Fold<T> } = {
   DependentAttached: (s, { data: { conversationId } }) => ({ ...s, dependents: [...s.dependents, conversationId] }),
   KeyDestroyed: (s) => s,
 };
+
+function extracting(s: ActiveConversation, parent: NodeId, nodeId: NodeId): ActiveConversation {
+  const node = s.nodes.get(parent);
+  if (node?.kind !== 'turn') return s;
+  return setTurn(s, node.turnId, ({ extractions }) => ({ extractions: [...extractions, nodeId] }));
+}
 
 function placeOf(node: RequestedNode) {
   const { kind, parent } = node;

@@ -100,6 +100,8 @@ export interface TurnRecord {
   readonly lastNode: NodeId | null;
   /** The first revision at which it had ended or waited for a person: what an equal key is answered from. */
   readonly settledAt: number | null;
+  /** Calls that were to find out what it says of the state, in order. */
+  readonly extractions: readonly NodeId[];
 }
 
 export interface TurnStart {

@@ -157,6 +157,12 @@ export function transform(
   return { type: 'RequestTransform', ...asksOutside(nodeId), ...more };
 }
 
+export const extraction = (nodeId: string, turnId: string): Command<'RequestExtraction'> => ({
+  type: 'RequestExtraction',
+  turnId,
+  ...asksOutside(nodeId),
+});
+
 /** What becomes of a call outside a turn. */
 export const work = {
   answers(nodeId: string, carrier: Carrier = `carrier-${nodeId}`): Command<'RecordWork'> {

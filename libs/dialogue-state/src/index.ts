@@ -1,4 +1,13 @@
 export type { Day, Moment } from './calendar';
+export { type AnswerSchema, answerSchema, type TurnMessage } from './extraction/answer-schema';
+export { EXTRACT, extractionInstruction } from './extraction/instruction';
+export {
+  type ExtractedStatement,
+  type ExtractedTurn,
+  type ExtractionAnswer,
+  readExtraction,
+  type ReadExtraction,
+} from './extraction/read-extraction';
 export { DEFAULT_SCHEMA } from './default-schema';
 export { stateLimits } from './limits';
 export { identityOf } from './identity';

@@ -10,6 +10,8 @@ export const stateLimits = {
   maxValueCharacters: 2_000,
   /** Of the words that a statement cites. */
   maxQuoteCharacters: 2_000,
+  /** Statements, and tags, of one extraction. */
+  maxExtracted: 100,
   /** Superseded periods that a state keeps beside each valid value, and retracted ones beside each field. History has them all. */
   keptPeriods: 4,
   /** Proposals that wait for a word of the user, in each field. */

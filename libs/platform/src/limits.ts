@@ -40,6 +40,8 @@ export const limits = {
   approvalTimeoutMs: [day, second, 30 * day],
   /** How long a question waits for a compaction before it, where its assistant has one made by itself. */
   compactionWaitMs: [30 * second, 0, 10 * minute],
+  /** How long a question waits until what the turns before it say is known, where its assistant has it wait. */
+  extractionMs: [2 * second, 0, 10 * minute],
   /** How often a process renews the leases of the turns that it carries. */
   leaseRenewMs: [3 * second, 20, minute],
   /** How long a lease lives without being renewed. */

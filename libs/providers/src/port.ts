@@ -21,6 +21,8 @@ export interface RenderInput {
   readonly path: readonly PathNode[];
   /** The provider is to compact what is said, in its own form, and to answer with that alone. Only for a model that `compactsItself`. */
   readonly compact?: true;
+  /** The form that the answer is to have: each provider holds its model to it in its own way. */
+  readonly answer?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> };
 }
 
 /** One call on the wire, with the exact bytes. */

@@ -32,13 +32,15 @@ import type { AssistantDefinition, ModelChoice } from '@palimpsest/assistant';
 import { isExact, type ModelProvider } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
 import { type MeasuredPath, measurePath } from './compaction/runs';
+import { turnsBefore } from './extraction/before';
+import { exchangeOn, messagesOf, readerOf } from './extraction/exchange';
 import { foldToFit } from './folding';
 import { expand, expansionsFor } from './expansion';
 import { type HeldPaths, type Paths, pathTo } from './paths';
 import { beginning, correctionOn, requestBefore } from './request-before';
 import { ContextTooLarge, RequestTooLarge } from './request-too-large';
 import { type SegmentChoice, SummarisedPaths } from './summarised-paths';
-import type { TurnState } from './turn-state';
+import type { TurnState, UnsettledTurn } from './turn-state';
 
 /** The bytes of a request, kept from its assembly to its call. */
 export interface RequestBody {
@@ -161,6 +163,7 @@ export class Assembly {
     const render = (nodes: readonly PathNode[]) =>
       provider.render({
         ...{ ...assistant, assistant: { ...assistant.definition, model }, path: nodes },
+        ...(place.kind === 'extraction' && readerOf(assistant.definition, model)),
         ...(compact && { compact }),
       });
     const counterBy = await this.options.countersOf(model);
@@ -168,6 +171,10 @@ export class Assembly {
     const fitted = async (choice: SegmentChoice) => {
       const summaries = choice.fresh.map((segment) => summaryFolded(nodeId, segment));
       const at = revision + 1n + BigInt(before.length + expansions.length + summaries.length);
+      if (place.kind === 'extraction') {
+        const alone = render(exchangeAlone(fold, path, nodeAt(at)));
+        return { rendered: alone, folds: [], tokens: counter.request(alone), summaries };
+      }
       const shown = await this.summaries.shown(held, fold, path, choice);
       const fit = foldToFit({ fold: fold.over(), path: shown, nodeAt, counter, cap: model.inputCap, at, render });
       return { ...fit, summaries };
@@ -226,14 +233,15 @@ export class Assembly {
   private async stateOf(
     place: RequestedNode,
     fold: PathFold,
-    { conversationId, revision, assistant }: AssemblyContext,
+    { conversationId, revision, assistant, state }: AssemblyContext,
   ) {
     if (place.kind !== 'turn' || place.round > 1 || !assistant.definition.state) return undefined;
     const { nodeId, parent, turnId } = place;
     const [question, moment] = [fold.questionOf(turnId)?.text, fold.momentOf(turnId)];
     if (question === undefined || !moment)
       throw new Error(`Turn ${turnId} makes a request, and its start was not read.`);
-    const turn = { conversationId, revision, nodeId, parent, turnId, question, moment };
+    const unsettled = assistant.definition.extraction ? unsettledBefore(state, fold, parent) : [];
+    const turn = { conversationId, revision, nodeId, parent, turnId, question, moment, unsettled };
     return this.options.turnState.begin({ ...turn, assistant: assistant.definition });
   }
 
@@ -249,8 +257,9 @@ export class Assembly {
 /** Whose path is assembled: a compaction's is the one that it ends. */
 const nodeBefore = (place: RequestedNode): NodeId | null => (place.kind === 'compaction' ? place.origin : place.parent);
 
-/** A summary may be another model's work; all else that it is told is the same. */
-export function modelFor(kind: NodeKind, { model, compaction }: AssistantDefinition): ModelChoice {
+/** A summary or an extraction may be another model's work. */
+export function modelFor(kind: NodeKind, { model, compaction, extraction }: AssistantDefinition): ModelChoice {
+  if (kind === 'extraction') return extraction?.model ?? model;
   return kind === 'compaction' || kind === 'summary' ? (compaction?.model ?? model) : model;
 }
 
@@ -259,5 +268,21 @@ const summaryFolded = (nodeId: NodeId, segment: SummarySegment): EventOf<'Summar
   data: { nodeId, ...segment },
   content: null,
 });
+
+/** The turns before a question of which it is not known what they say; of the last one also where nobody was asked yet. */
+function unsettledBefore(state: ActiveConversation, fold: PathFold, parent: NodeId | null): readonly UnsettledTurn[] {
+  return turnsBefore(state, parent).flatMap(({ turnId, extraction, later }, at) => {
+    const [question, moment] = [fold.questionOf(turnId)?.text, fold.momentOf(turnId)];
+    const open = extraction === 'out' || extraction === 'failed' || (extraction === 'none' && at === 0);
+    return open && question !== undefined && moment ? [{ question, moment, later }] : [];
+  });
+}
+
+/** Of an extraction: its turn's own messages, and nothing else of the path. */
+function exchangeAlone(fold: PathFold, path: readonly NodeRecord[], node: NodeRecord): readonly PathNode[] {
+  const exchange = exchangeOn(fold, path);
+  if (!exchange) throw new Error(`The turn that ${node.nodeId} is to read was not read.`);
+  return messagesOf(exchange, node);
+}
 
 const NOTHING: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', path: '', headers: {}, sdk: '' };

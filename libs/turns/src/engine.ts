@@ -12,6 +12,7 @@ import type { Carry, TurnWriter } from './carry';
 import type { CompactionPolicy } from './compaction/policy';
 import type { CommandContext, ConversationWriter, Handled, Stored, WriteOptions } from './conversation-writer';
 import type { EngineEvents } from './engine-events';
+import type { ExtractionPolicy } from './extraction/policy';
 import type { ConversationIdentity } from './identity';
 import type { Leases } from './leases';
 import type { ModelCalls } from './model-calls';
@@ -42,6 +43,8 @@ export interface EngineOptions {
   readonly questionOf: (conversationId: string, turnId: string) => Promise<string | undefined>;
   /** Before a client's question, and when a turn has ended and nothing waits. */
   readonly compaction: Pick<CompactionPolicy, 'beforeTurn' | 'afterTurn'>;
+  /** Before any question, and when a turn has completed. */
+  readonly extraction: Pick<ExtractionPolicy, 'beforeTurn' | 'afterTurn'>;
 }
 
 export type Begun = Handled | { readonly ok: false; readonly refusal: { readonly code: 'too_many_turns' } & Full };
@@ -109,6 +112,7 @@ export class TurnEngine implements TurnWriter {
   async begin(conversation: ConversationIdentity, command: CarryingCommand, actor: string): Promise<Begun> {
     const { turnId, carrier } = command;
     const context = { actor, correlationId: turnId };
+    await this.options.extraction.beforeTurn(conversation, command);
     if (command.type === 'StartTurn') await this.options.compaction.beforeTurn(conversation, command);
     const begun = await this.carries.inPlace(conversation.tenantId, () =>
       this.carry(conversation, turnId, carrier, command, context),
@@ -168,6 +172,7 @@ export class TurnEngine implements TurnWriter {
     const [first] = state.queue;
     if (!first || this.stopped) return;
     const { turnId } = first;
+    await this.options.extraction.beforeTurn(conversation, first);
     const question = await this.options.questionOf(conversation.conversationId, turnId);
     if (question === undefined) return;
     const carrier = this.options.newId();
@@ -200,7 +205,11 @@ export class TurnEngine implements TurnWriter {
     for (const event of events) this.options.feed.event(conversationId, { ...event, position });
     if (state.status !== 'active') return;
     const carry = this.carryOf(conversation, command, context, events);
-    for (const event of events) this.act(carry, event, state, requests);
+    for (const event of events) {
+      this.act(carry, event, state, requests);
+      if (event.type === 'TurnCompleted' && !this.stopped)
+        this.options.extraction.afterTurn(conversation, event.data.turnId);
+    }
     if (carry && carrierOf(state.running) !== carry.carrier)
       this.carries.release(carry, state.running ? 'waiting' : 'completed');
     else if (carry && stored.more) this.goOnAfterFacts(carry, stored.more.cause);

@@ -10,6 +10,8 @@ export * from './compaction/runs';
 export * from './conversation-writer';
 export * from './engine';
 export * from './engine-events';
+export * from './extraction/extractor';
+export * from './extraction/policy';
 export * from './follower';
 export * from './identity';
 export * from './leases';

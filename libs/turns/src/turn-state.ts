@@ -3,6 +3,7 @@ import type { StateBlock } from '@palimpsest/context';
 import type { EventOf, NodeId, TurnId } from '@palimpsest/conversation';
 import {
   type BlockPiece,
+  type DialogueState,
   fieldOf,
   type Moment,
   renderBlock,
@@ -29,6 +30,16 @@ export interface BeginningTurn {
   readonly question: string;
   readonly moment: Moment;
   readonly assistant: AssistantDefinition;
+  /** Turns before it of which it is not known yet what they say. */
+  readonly unsettled: readonly UnsettledTurn[];
+}
+
+/** A turn whose question may have changed fields in words that no rule read. */
+export interface UnsettledTurn {
+  readonly question: string;
+  readonly moment: Moment;
+  /** The nodes behind it: what is said there settles a field again. */
+  readonly later: ReadonlySet<NodeId>;
 }
 
 /** The block says so itself, in every language: what stands in it was not said in the message. */
@@ -55,7 +66,8 @@ export class TurnState {
     const { hits, mayChange } = scanQuestion(question, schema, moment);
     const found = hits.map((hit, at) => heard(hit, BigInt(at)));
     const state = step(before, { nodeId, statements: found }, schema);
-    const block = renderBlock(state, schema, { locale, moment, unsettled: new Set(mayChange) });
+    const unsettled = new Set([...mayChange, ...stillOpen(turn, schema, state)]);
+    const block = renderBlock(state, schema, { locale, moment, unsettled });
     return {
       block: joined([frame(OPENS), ...block.map(onNode), frame(CLOSES)]),
       statements: await Promise.all(hits.map((hit) => this.event(turn, schema, hit))),
@@ -72,6 +84,17 @@ export class TurnState {
     const data = { nodeId, ...(await this.statements.routing(conversationId, field, { by: 'rule', content, turnId })) };
     return 'value' in content ? { type: 'StateAsserted', data, content } : { type: 'StateRetracted', data, content };
   }
+}
+
+/** Fields that earlier questions may have changed, and that nothing has settled since. */
+function stillOpen({ unsettled, nodeId }: BeginningTurn, schema: StateSchema, state: DialogueState): readonly string[] {
+  return unsettled.flatMap(({ question, moment, later }) => {
+    const saidSince = (field: string) =>
+      state.fields
+        .find((known) => known.field === field)
+        ?.values.some(({ from, affirmed = from }) => affirmed.nodeId === nodeId || later.has(affirmed.nodeId));
+    return scanQuestion(question, schema, moment).mayChange.filter((field) => !saidSince(field));
+  });
 }
 
 function heard(hit: ScanHit, revision: bigint): Statement {

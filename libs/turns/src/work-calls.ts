@@ -4,6 +4,7 @@ import type {
   FailureReason,
   Known,
   NodeId,
+  RequestExtraction,
   RequestSummary,
   RequestTransform,
   StartCompaction,
@@ -30,10 +31,10 @@ export interface WorkCallsOptions {
   readonly events: EngineEvents;
 }
 
-type WorkCommand = StartCompaction | RequestSummary | RequestTransform;
+type WorkCommand = StartCompaction | RequestSummary | RequestTransform | RequestExtraction;
 
 /** What came back, before it is recorded: an answer that is of no use is recorded as a failure. */
-export type JudgeAnswer = (answer: WireAnswer, items: readonly ReceivedItem[]) => WorkAnswer;
+export type JudgeAnswer = (answer: WireAnswer, items: readonly ReceivedItem[]) => WorkAnswer | Promise<WorkAnswer>;
 
 /** How a call outside a turn ended, and where that stands. */
 export type WorkOutcome = { readonly nodeId: NodeId; readonly revision: bigint; readonly position: bigint } & (
@@ -63,7 +64,7 @@ interface Work {
 }
 
 /**
- * Calls outside a turn: compactions, summaries, transforms (PROTOCOL section 8). Each has a carrier and a lease of its own, and is made by
+ * Calls outside a turn: compactions, summaries, transforms, extractions (PROTOCOL section 8). Each has a carrier and a lease of its own, and is made by
  * the process that requested it or by nobody: what a dead process leaves is closed by a sweep, and asked for again by whoever wants it.
  */
 export class WorkCalls {
@@ -169,7 +170,7 @@ export class WorkCalls {
       });
       if (outcome === undefined) return interrupted;
       if (outcome instanceof ProviderFailure) return failedAnswer(outcome);
-      return work.judge(outcome, this.itemsOf(work, outcome.response));
+      return await work.judge(outcome, this.itemsOf(work, outcome.response));
     } catch (error) {
       this.options.events.broken(null, error);
       return { status: 'failed', reason: 'internal', detail: 'The call could not be made, or its answer not be read.' };

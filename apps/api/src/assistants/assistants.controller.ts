@@ -27,7 +27,7 @@ export class AssistantsController {
     @CurrentIdempotency() idempotency: Idempotency,
     @Body(bodyOf(CreateAssistantBody)) body: CreateAssistantBody,
   ): Promise<AssistantView> {
-    const { assistantId, model, name, systemPrompt, tools, locale, zone, compaction, state } = body;
+    const { assistantId, model, name, systemPrompt, tools, locale, zone, compaction, state, extraction } = body;
     const specification = given({
       assistantId: assistantId === undefined ? undefined : existing('assistant', assistantId),
       name,
@@ -38,6 +38,7 @@ export class AssistantsController {
       zone,
       compaction: compaction && given({ ...compaction, model: compaction.model && given({ ...compaction.model }) }),
       state,
+      extraction: extraction && given({ ...extraction, model: extraction.model && given({ ...extraction.model }) }),
     });
     return valueOf(await this.commands.execute(new CreateAssistantVersion(caller, idempotency, specification)));
   }

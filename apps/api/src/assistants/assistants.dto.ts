@@ -91,6 +91,25 @@ export class CompactionFields {
   readonly at?: number;
 }
 
+const extractionModes = ['before', 'after'] as const;
+
+export class ExtractionFields {
+  @ApiProperty({
+    enum: extractionModes,
+    description:
+      '`before`: a question waits, bounded, until what the turns before it say is known; `after`: it never waits',
+  })
+  @IsIn(extractionModes)
+  readonly mode!: (typeof extractionModes)[number];
+
+  @ApiPropertyOptional({ type: ModelFields, description: 'Who reads; left out, the assistant’s own model' })
+  @Optional()
+  @IsNested()
+  @ValidateNested()
+  @Type(() => ModelFields)
+  readonly model?: ModelFields;
+}
+
 export class ToolFields {
   @ApiProperty({ enum: toolTypes })
   @IsIn(toolTypes)
@@ -160,6 +179,16 @@ export class CreateAssistantBody {
   @Optional()
   @IsSchemaOrDefault()
   readonly state?: 'default' | Record<string, unknown>;
+
+  @ApiPropertyOptional({
+    type: ExtractionFields,
+    description: 'Has a model say, once for each completed turn, what it says of the state. Only beside `state`',
+  })
+  @Optional()
+  @IsNested()
+  @ValidateNested()
+  @Type(() => ExtractionFields)
+  readonly extraction?: ExtractionFields;
 }
 
 export class AssistantBody implements Json<AssistantView> {

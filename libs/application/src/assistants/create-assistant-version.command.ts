@@ -33,6 +33,8 @@ export interface AssistantSpecification {
   };
   /** What is kept of the state of its dialogues: a schema as it was given, or ours. Left out: nothing. */
   readonly state?: unknown;
+  /** Who reads what its turns say of the state. Left out: nobody. */
+  readonly extraction?: { readonly mode: 'before' | 'after'; readonly model?: ModelSpecification };
 }
 
 /** Creates an assistant, or a new version of one. */

@@ -1,4 +1,10 @@
-import type { AssistantDefinition, CompactionChoice, ModelChoice, ToolDefinition } from '@palimpsest/assistant';
+import type {
+  AssistantDefinition,
+  CompactionChoice,
+  ExtractionChoice,
+  ModelChoice,
+  ToolDefinition,
+} from '@palimpsest/assistant';
 import { READ_RESULT } from '@palimpsest/context';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { compactsItself, type ModelFacts, reservedParams } from '@palimpsest/providers';
@@ -55,6 +61,8 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     if (!model.ok) return model;
     const compaction = this.compaction(specification.compaction, model.value);
     if (!compaction.ok) return compaction;
+    const extraction = this.extraction(specification, schema.value !== undefined);
+    if (!extraction.ok) return extraction;
     const tools: ToolDefinition[] = [];
     for (const reference of specification.tools ?? []) {
       if (OWN_TOOLS.has(reference.name))
@@ -87,7 +95,7 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     if (schema.value) tools.push(...stateToolDefinitions(schema.value.fields.map((field) => field.name)));
     tools.sort((a, b) => (a.name < b.name ? -1 : 1));
     const compacts = specification.compaction && { compaction: compaction.value };
-    const keeps = schema.value && { state: schema.value };
+    const keeps = schema.value && { state: schema.value, ...(extraction.value && { extraction: extraction.value }) };
     return answer({ name, systemPrompt, model: model.value, tools, locale, zone, ...compacts, ...keeps });
   }
 
@@ -134,6 +142,22 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     if (!named) return answer(others);
     const model = this.model(named);
     return model.ok ? answer({ ...others, model: model.value }) : model;
+  }
+
+  private extraction(
+    { extraction }: AssistantSpecification,
+    keepsState: boolean,
+  ): Answer<ExtractionChoice | undefined> {
+    if (!extraction) return answer(undefined);
+    if (!keepsState)
+      return refused(
+        'validation_failed',
+        'An extraction finds values of the fields that state names: state is left out.',
+      );
+    const { mode, model: named } = extraction;
+    if (!named) return answer({ mode });
+    const model = this.model(named);
+    return model.ok ? answer({ mode, model: model.value }) : model;
   }
 
   private facts({ provider, name }: Pick<ModelChoice, 'provider' | 'name'>): ModelFacts {

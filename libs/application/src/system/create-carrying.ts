@@ -18,6 +18,8 @@ import {
   Compactor,
   type ConversationIdentities,
   ConversationWriter,
+  ExtractionPolicy,
+  Extractor,
   Leases,
   LogFollower,
   ModelCalls,
@@ -95,6 +97,10 @@ export function createCarrying(parts: CarryingParts): Carrying {
       beforeTurn: (conversation, command) => policy.beforeTurn(conversation, command),
       afterTurn: (conversation, version) => policy.afterTurn(conversation, version),
     },
+    extraction: {
+      beforeTurn: (conversation, coming) => extractions.beforeTurn(conversation, coming),
+      afterTurn: (conversation, turnId) => extractions.afterTurn(conversation, turnId),
+    },
   });
   const providerOf = providerIn(parts.providers);
   const work = new WorkCalls({ writer: engine, leases, wire, providerOf, events });
@@ -106,6 +112,16 @@ export function createCarrying(parts: CarryingParts): Carrying {
     compactor,
     events,
     waitMs,
+  });
+  const extractor = new Extractor({
+    ...pick(parts, 'assistants', 'statements'),
+    writer,
+    work,
+    paths,
+    newId: clock.newId,
+  });
+  const extractions: ExtractionPolicy = new ExtractionPolicy({
+    ...{ writer, assistants: parts.assistants, extractor, events, waitMs: limits.extractionMs },
   });
   const unfinished = new UnfinishedConversations();
   const forget = async (conversationId: string) => {

@@ -13,7 +13,15 @@ import { restartTurn, startQueuedTurn, startTurn } from './start-turn';
 import { statement } from './state-statement';
 import { switchBranch } from './switch-branch';
 import { tagItems } from './tag-items';
-import { closeWork, judgeTransform, recordWork, requestSummary, requestTransform, startCompaction } from './work';
+import {
+  closeWork,
+  judgeTransform,
+  recordWork,
+  requestExtraction,
+  requestSummary,
+  requestTransform,
+  startCompaction,
+} from './work';
 
 /**
  * The rules. Never throws for anything that a caller can ask. A refusal, and an answer without events, are only as fresh as `state`: give
@@ -68,6 +76,8 @@ export function decide(state: ConversationState, command: ConversationCommand): 
       return requestSummary(state, command);
     case 'RequestTransform':
       return requestTransform(state, command);
+    case 'RequestExtraction':
+      return requestExtraction(state, command);
     case 'JudgeTransform':
       return judgeTransform(state, command);
     case 'RecordWork':

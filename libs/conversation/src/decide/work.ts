@@ -3,6 +3,7 @@ import type {
   CloseWork,
   JudgeTransform,
   RecordWork,
+  RequestExtraction,
   RequestSummary,
   RequestTransform,
   StartCompaction,
@@ -11,7 +12,7 @@ import type {
 import type { Carrier, CommandKey, EventOf, NodeId, RequestedNode, WorkKind } from '../events';
 import { lineage, openCallsOnPath } from '../path';
 import { alreadySo, type Decision, refuse, type Refused } from '../refusal';
-import { type ActiveConversation, isSource, type NodeRecord } from '../state';
+import { type ActiveConversation, isSource, nodeOf, type NodeRecord } from '../state';
 import { Draft } from './draft';
 import { beforeClear, busy, remembered } from './guards';
 import { close } from './synthetic';
@@ -88,6 +89,25 @@ export function requestTransform(state: ActiveConversation, command: RequestTran
   return refused ?? request(state, { nodeId, kind: 'transform', parent, carrier }, instruction, key);
 }
 
+/** Under the last node of its turn. One that is there, or gave its answer, is it already; and none is tried for ever. */
+export function requestExtraction(state: ActiveConversation, command: RequestExtraction): Decision {
+  const { nodeId, carrier, instruction, turnId } = command;
+  const turn = state.turns.get(turnId);
+  if (!turn) return refuse({ code: 'not_found', what: 'turn' });
+  if (turn.status === 'running' || turn.status === 'queued')
+    return busy(state) ?? refuse({ code: 'turn_running', turnId, status: turn.status });
+  const parent = turn.lastNode;
+  if (turn.status !== 'completed' || parent === null) return refuse({ code: 'no_context' });
+  const [latest] = turn.extractions.slice(-1);
+  const before = latest === undefined ? undefined : nodeOf(state, latest);
+  if (before && (before.reason !== 'interrupted' || turn.extractions.length >= MOST_EXTRACTIONS))
+    return { ...alreadySo, known: { revision: BigInt(before.requestedAt), nodeId: latest as NodeId } };
+  return notThere(state, parent) ?? request(state, { nodeId, kind: 'extraction', parent, carrier }, instruction);
+}
+
+/** Of one turn: the second where the first was cut off. */
+const MOST_EXTRACTIONS = 2;
+
 /** No node of this conversation, and not the one that it grows from; or one from before a clear. */
 function notThere(state: ActiveConversation, parent: NodeId): Refused | undefined {
   if (isSource(state, parent)) return undefined;
@@ -124,7 +144,15 @@ export function recordWork(state: ActiveConversation, { carrier, nodeId, answer 
   const draft = new Draft(state);
   if (node.kind === 'compaction' && answer.status === 'succeeded') compacted(draft, nodeId, node.origin, answer);
   else draft.put(ended(nodeId, answer));
+  if (node.kind === 'extraction' && answer.status === 'succeeded') extracted(draft, answer);
   return draft.done();
+}
+
+/** What an extraction found stands with its answer. */
+function extracted(draft: Draft, { extracted: found }: Succeeded): void {
+  for (const statement of found?.statements ?? []) draft.put(statement);
+  for (const tagging of found?.tags ?? [])
+    draft.put({ type: 'ItemTagged', data: { ...tagging, source: 'extraction' }, content: null });
 }
 
 /** The head moves only where nobody would miss what came since. */

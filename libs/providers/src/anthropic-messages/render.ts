@@ -1,3 +1,4 @@
+import type { ModelChoice } from '@palimpsest/assistant';
 import type { EventPlace, PathNode, RenderedRequest, Segment, SourcedText } from '@palimpsest/context';
 import { type Contribution, Contributions } from '../contributions';
 import { type Answer, type CallItem, type Exchange, pairUp, wireNameOf } from '../exchanges';
@@ -53,7 +54,7 @@ export function renderMessages(input: RenderInput, provider: string): RenderedRe
  * Two cache marks, and neither moves: one ends tools and system prompt; the one at the top lets the provider mark the last message itself,
  * so that no message's bytes depend on its place.
  */
-function head({ assistant, systemPrompt, compact }: RenderInput): Segment {
+function head({ assistant, systemPrompt, compact, answer }: RenderInput): Segment {
   const { model } = assistant;
   const limit = 'max_tokens' in model.params ? '' : `,"max_tokens":${model.maxOutputTokens}`;
   const mark = 'cache_control' in model.params ? '' : `,${MARK}`;
@@ -69,9 +70,15 @@ function head({ assistant, systemPrompt, compact }: RenderInput): Segment {
   if (!isBlank(systemPrompt.text)) {
     writer.frame(',"system":[{"type":"text","text":"').quoted(systemPrompt, 'system').frame(`",${MARK}}]`);
   }
-  return writer
-    .frame(`${paramsText(assistant, compact ? [...OWN_FIELDS, 'context_management'] : OWN_FIELDS)},"messages":[`)
-    .end();
+  if (answer) writer.frame(`,"output_config":${outputConfig(model, answer)}`);
+  const own = [...OWN_FIELDS, ...(compact ? ['context_management'] : []), ...(answer ? ['output_config'] : [])];
+  return writer.frame(`${paramsText(assistant, own)},"messages":[`).end();
+}
+
+/** The assistant's own settings of the answer (effort) stay beside its form. */
+function outputConfig({ params }: ModelChoice, { schema }: NonNullable<RenderInput['answer']>): string {
+  const { output_config: own } = params;
+  return JSON.stringify({ ...(isRecord(own) ? own : {}), format: { type: 'json_schema', schema } });
 }
 
 const contributions = new Contributions((exchange: Exchange, first: boolean): Contribution => {

@@ -39,7 +39,7 @@ function systemMessage({ systemPrompt }: RenderInput): readonly Segment[] {
   return [writer.frame('"}').end()];
 }
 
-function head({ assistant }: RenderInput, dialect: ChatDialect): Segment {
+function head({ assistant, answer }: RenderInput, dialect: ChatDialect): Segment {
   const { model } = assistant;
   const limit = TOKEN_FIELDS.some((field) => field in model.params)
     ? ''
@@ -53,7 +53,12 @@ function head({ assistant }: RenderInput, dialect: ChatDialect): Segment {
   const writer = new SegmentWriter(null);
   writer.frame(`{"model":${JSON.stringify(model.name)}${limit},"stream":true,"stream_options":{"include_usage":true}`);
   if (tools.length > 0) writer.frame(',"tools":').tools(`[${tools.join(',')}]`);
-  return writer.frame(`${paramsText(assistant, OWN_FIELDS)},"messages":[`).end();
+  if (answer)
+    writer.frame(
+      `,"response_format":${JSON.stringify({ type: 'json_schema', json_schema: { ...answer, strict: true } })}`,
+    );
+  const own = answer ? [...OWN_FIELDS, 'response_format'] : OWN_FIELDS;
+  return writer.frame(`${paramsText(assistant, own)},"messages":[`).end();
 }
 
 const contributions = new Contributions((exchange: Exchange, first: boolean): Contribution => {

@@ -22,7 +22,7 @@ const why: Readonly<Partial<Record<Ending, string>>> = {
  * Whether an answer may stand for all that was said before. One that may not is a failure, and nothing is lost by it: the conversation stays
  * as it was. So it errs towards refusing.
  */
-export const judgeSummary: JudgeAnswer = ({ response, usage, stopReason }, items): WorkAnswer => {
+export const judgeSummary = (({ response, usage, stopReason }, items): WorkAnswer => {
   const text = textOfItems(items);
   const unfit =
     why[endingOfResponse(response)] ??
@@ -32,7 +32,7 @@ export const judgeSummary: JudgeAnswer = ({ response, usage, stopReason }, items
   if (unfit === undefined) return { status: 'succeeded', usage, stopReason, response };
   const detail = `The answer is no summary: ${unfit}.`;
   return { status: 'failed', reason: 'unusable_answer', detail, ...(text !== '' && { partial: text }) };
-};
+}) satisfies JudgeAnswer;
 
 /** Whether an answer is a compaction in its provider's own form, and nothing besides: that alone goes back to it. */
 export const judgeOwnForm: JudgeAnswer = ({ response, usage, stopReason }, items): WorkAnswer => {

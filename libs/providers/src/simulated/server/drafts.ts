@@ -1,6 +1,6 @@
 import { stringOf } from '../../json';
-import { type Directive, directivesIn, withoutDirectives } from './directives';
-import type { Heard, HeardMessage, HeardTool } from './heard';
+import { type Directive, withoutDirectives } from './directives';
+import { directivesFor, type Heard, type HeardMessage, type HeardTool } from './heard';
 
 /** How Palimpsest asks for a playbook, and for a better one. */
 const ASKED = /^(?:Make a playbook of this conversation|That is not a playbook yet)/;
@@ -12,13 +12,8 @@ export const attemptIn = (messages: readonly HeardMessage[]): number =>
   messages.filter((message) => message.role === 'user' && isDraftRequest(message.text)).length;
 
 /** `[[sim: draft-VERB ...]]` anywhere in the conversation is `VERB` to a draft, and nothing to a question. */
-export function draftDirectives(messages: readonly HeardMessage[]): readonly Directive[] {
-  return messages
-    .flatMap((message) => (message.role === 'user' ? directivesIn(message.text) : []))
-    .flatMap((directive) =>
-      directive.verb.startsWith('draft-') ? [{ ...directive, verb: directive.verb.slice('draft-'.length) }] : [],
-    );
-}
+export const draftDirectives = (messages: readonly HeardMessage[]): readonly Directive[] =>
+  directivesFor('draft-', messages);
 
 /** A playbook of the first question, for another period. The first so many drafts of `draft-errors N` name a tool that is not there. */
 export function draft({ tools, messages }: Heard, directives: readonly Directive[], attempt: number): string {

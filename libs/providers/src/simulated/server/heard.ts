@@ -1,5 +1,6 @@
 import { isRecord, type JsonRecord, recordsOf, stringOf } from '../../json';
 import { compactionTrigger } from './compaction-trigger';
+import { type Directive, directivesIn } from './directives';
 
 export type Format = 'openai' | 'anthropic';
 
@@ -99,4 +100,13 @@ function textOf(content: unknown): string {
       stringOf(block[block['type'] === 'compaction' ? 'content' : block['type'] === 'text' ? 'text' : '']),
     )
     .join('');
+}
+
+/** What a test asks of a call of another kind, anywhere in the conversation: there `PREFIXverb` is `verb`, and to a question it is nothing. */
+export function directivesFor(prefix: string, messages: readonly HeardMessage[]): readonly Directive[] {
+  return messages
+    .flatMap((message) => (message.role === 'user' ? directivesIn(message.text) : []))
+    .flatMap((directive) =>
+      directive.verb.startsWith(prefix) ? [{ ...directive, verb: directive.verb.slice(prefix.length) }] : [],
+    );
 }

@@ -1,6 +1,7 @@
 import { stringOf } from '../../json';
 import { type Directive, directivesIn, numberOption, withoutDirectives } from './directives';
 import { attemptIn, draft, draftDirectives, isDraftRequest } from './drafts';
+import { extraction, extractionDirectives, isExtractionRequest } from './extractions';
 import { figuresIn, type Figure } from './figures';
 import type { Heard, HeardMessage, HeardTool } from './heard';
 import { asksWhatWasBefore, recollected, recollection } from './recollection';
@@ -52,13 +53,18 @@ export function sceneOf({ messages }: Heard): Scene {
   const isDraft = isDraftRequest(question);
   return {
     question: withoutDirectives(question),
-    directives: isDraft ? draftDirectives(messages) : directivesIn(question),
+    directives: directivesOf(messages, question),
     round: isDraft ? attemptIn(messages) : 1 + turn.filter((message) => message.role === 'assistant').length,
     results: messages
       .slice(lastAnswer + 1)
       .flatMap((message, index) => (message.role === 'tool' && lastAnswer + 1 + index > at ? [message.text] : [])),
     earlier: messages.slice(0, Math.max(0, at)),
   };
+}
+
+function directivesOf(messages: readonly HeardMessage[], question: string): readonly Directive[] {
+  if (isDraftRequest(question)) return draftDirectives(messages);
+  return isExtractionRequest(question) ? extractionDirectives(messages) : directivesIn(question);
 }
 
 const SILENT = { thinking: null, redacted: false, search: null, text: '', calls: [] } as const;
@@ -120,6 +126,7 @@ function readOn({ round, results, earlier }: Scene): Call[] {
 
 function speak(heard: Heard, scene: Scene): { text: string; calls: readonly Call[] } {
   if (isDraftRequest(scene.question)) return { text: draft(heard, scene.directives, scene.round), calls: [] };
+  if (isExtractionRequest(scene.question)) return { text: extraction(scene.directives), calls: [] };
   const say = scene.directives.find((directive) => directive.verb === 'say');
   if (say !== undefined) return { text: say.rest, calls: [] };
   if (scene.directives.some((directive) => directive.verb === 'echo')) {
