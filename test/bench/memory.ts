@@ -15,7 +15,7 @@ export async function measureMemory(site: Site): Promise<Section> {
     model: { provider: 'openai', name: 'simulated' },
   });
   const ask = async (result: string): Promise<void> => {
-    site.tool.next = result;
+    site.tool.answer = () => result;
     const { conversationId } = await site.client.start({ assistantId });
     const turn = await site.client.ask(conversationId, '[[sim: call lookup {}]] [[sim: say done]]');
     if (turn.status !== 'completed') throw new Error(`The turn of the bench ended as ${turn.status}.`);

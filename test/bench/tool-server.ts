@@ -1,15 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The service behind the tool of the bench. It says what it was told to say next, and how long it took itself. */
+/** The service behind the tool of the bench. It says what it was told to say, and how long it took itself. */
 export class BenchTool {
-  next = '';
+  answer: () => string = () => '';
   private spentMs = 0;
   private readonly server = createServer((request, response) => {
     request.resume().once('end', () => {
       const arrived = performance.now();
       response.once('finish', () => (this.spentMs += performance.now() - arrived));
-      response.writeHead(200, { 'content-type': 'application/json' }).end(this.next);
+      response.writeHead(200, { 'content-type': 'application/json' }).end(this.answer());
     });
   });
 

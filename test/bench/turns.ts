@@ -130,7 +130,7 @@ export class Turns {
     const lengths: number[] = [];
     for (let turn = 1; turn <= count; turn++) {
       const texts = turnTexts(this.seed++, this.sizes.resultBytes);
-      this.site.tool.next = texts.result;
+      this.site.tool.answer = () => texts.result;
       lengths.push(newBytes(texts));
       const measured = isMeasured(turn);
       const fourCommits = measured ? await this.fourCommits() : 0;

@@ -57,7 +57,12 @@ export interface NodeRecord {
   readonly calls: readonly ToolCallId[];
   readonly received: ReceivedMessage | null;
   readonly request: StoredRequest;
+  /** Nothing but its place was read: a summary stands for it. */
+  readonly unread?: true;
 }
+
+/** Where a node stands, as far as it is known without its events. */
+export type NodePlace = Pick<NodeRecord, 'nodeId' | 'parent' | 'turnId' | 'kind' | 'provider' | 'model' | 'status'>;
 
 /** What a request that stands there, or will, says of its node's place and of what the node asks. */
 export function nodeAsRequested(
@@ -216,14 +221,24 @@ export class PathFold {
         return;
       }
       case 'SummaryFolded': {
-        const { nodeId, summary, from, to } = event.data;
-        const others = (this.segments.get(nodeId) ?? []).filter((segment) => segment.summary !== summary);
-        this.segments.set(nodeId, [...others, { summary, from, to }]);
-        return;
+        const { nodeId, ...segment } = event.data;
+        return this.putSegment(nodeId, segment);
       }
       default:
         return;
     }
+  }
+
+  /** A node of which nothing else is to be read, as long as a summary stands for it. */
+  outline(place: NodePlace): void {
+    if (this.node(place.nodeId)) return;
+    const asked = { origin: null, continues: null, first: false, instruction: null, counted: null, reported: null };
+    this.nodes.set(place.nodeId, { ...place, ...asked, calls: [], received: null, request: NOT_READ, unread: true });
+  }
+
+  putSegment(nodeId: NodeId, segment: SummarySegment): void {
+    const others = (this.segments.get(nodeId) ?? []).filter(({ summary }) => summary !== segment.summary);
+    this.segments.set(nodeId, [...others, segment]);
   }
 
   /** The text of a turn's question. */
@@ -363,6 +378,8 @@ const NO_TAGS: TagsOfNode = new Map();
 const outweighs = (known: Tagged | undefined, { source, revision }: Tagged): boolean =>
   known !== undefined &&
   ((known.source === 'user') === (source === 'user') ? known.revision > revision : known.source === 'user');
+
+const NOT_READ: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', path: '', headers: {}, sdk: '' };
 
 /** Whether a compaction came in its provider's own form: without a word that another could read. */
 export function isProvidersOwn({ kind, received }: NodeRecord): boolean {

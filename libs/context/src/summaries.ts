@@ -23,6 +23,19 @@ export function summarised(
   return [...shown, ...path.slice(next)];
 }
 
+/** Which nodes of a path are summarised: requests hold nothing of them. */
+export function coveredOn(
+  path: readonly { readonly nodeId: NodeId }[],
+  segments: readonly SummarySegment[],
+): ReadonlySet<NodeId> {
+  const places = placesOn(path);
+  const covered = segments.flatMap(({ from, to }) => {
+    const [first, last] = [places.get(from), places.get(to)];
+    return first === undefined || last === undefined ? [] : path.slice(first, last + 1).map(({ nodeId }) => nodeId);
+  });
+  return new Set(covered);
+}
+
 /**
  * Summaries that are there and of which no request on this path has made use, in order: each goes on from the one before. Where two were made
  * of one run the older counts, whoever looks.

@@ -27,7 +27,7 @@ export interface FoldedResults {
   /** Tokens that a request of this model may have. */
   readonly inputCap: number;
   /** The whole text; undefined where none is folded under this handle on that path. */
-  folded(handle: string): string | undefined;
+  folded(handle: string): Promise<string | undefined>;
 }
 
 /** The state of the dialogue, on the path of a tool call. */

@@ -53,7 +53,7 @@ export async function sqlTestDatabase(): Promise<SqlTestDatabase> {
         tenantId: 'tenant',
         conversationId: 'conversation',
         arguments: JSON.stringify({ query }),
-        results: { inputCap: 1000, folded: () => undefined },
+        results: { inputCap: 1000, folded: () => Promise.resolve(undefined) },
         signal,
       }),
     async withTool(limits, work) {

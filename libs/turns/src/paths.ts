@@ -1,7 +1,9 @@
 import {
+  coveredOn,
   type Milestone,
   MILESTONE_EVERY,
   NO_MILESTONE,
+  type NodePlace,
   type NodeRecord,
   type OpenedEvent,
   PathFold,
@@ -12,8 +14,14 @@ import {
   type SegmentPlace,
   type StoredRequest,
 } from '@palimpsest/context';
-import type { ConversationSource } from '@palimpsest/conversation';
-import { type ConversationLog, conversationStream, type ConversationTree, eventsOfPath } from '@palimpsest/read-models';
+import type { ConversationSource, NodeId } from '@palimpsest/conversation';
+import {
+  type ConversationLog,
+  conversationStream,
+  type ConversationTree,
+  eventsOfNodes,
+  type PathRow,
+} from '@palimpsest/read-models';
 import { LRUCache } from 'lru-cache';
 
 /** What this process holds of a conversation: the events of the paths that it assembled, opened, and all since. */
@@ -101,13 +109,31 @@ export class Paths {
     }
   }
 
+  /** Reads what these nodes sent and received, where a summary stood for them so far. Whether anything was read: their records are new then. */
+  async complete(held: HeldPaths, nodes: readonly NodeRecord[]): Promise<boolean> {
+    const unread = new Set(nodes.filter((node) => node.unread).map(({ nodeId }) => nodeId));
+    const last = [...unread].at(-1);
+    if (last === undefined) return false;
+    const { path } = await this.tree.path(held.conversationId, last);
+    const rows = path.filter(({ node_id }) => unread.has(node_id));
+    await this.readEvents(held.fold, held.conversationId, rows);
+    return true;
+  }
+
+  /** The whole text of a result that is folded under this handle on the path to a node, also where a summary stands for it by now. */
+  async foldedOn(held: HeldPaths, nodeId: NodeId, handle: string): Promise<string | undefined> {
+    const found = held.fold.foldedOn(nodeId, handle);
+    if (found !== undefined || !(await this.complete(held, pathTo(held.fold, nodeId)))) return found;
+    return held.fold.foldedOn(nodeId, handle);
+  }
+
   /** The request of a path's last node as it was placed, root first; null for no node. */
   async placed(held: HeldPaths, path: readonly NodeRecord[]): Promise<readonly PlacedSegment[] | null> {
     const last = path.at(-1);
     if (!last) return null;
     const known = held.placed.get(last.nodeId);
     if (known) return known;
-    const requests = new Map<string, RequestAt>(path.map((node) => [node.nodeId, node]));
+    const requests = requestsOf(path);
     const places = await this.places(held, last.nodeId, requests);
     // Of what a compaction sent nothing stands in later requests but the parts in front of and behind all messages.
     const wanted = (at: number) => last.kind !== 'compaction' || at < 2 || at === places.length - 1;
@@ -138,7 +164,7 @@ export class Paths {
     if (depth % MILESTONE_EVERY !== 0) return undefined;
     const before = path[depth - MILESTONE_EVERY - 1];
     if (!before) return NO_MILESTONE;
-    const requests = new Map<string, RequestAt>(path.map((node) => [node.nodeId, node]));
+    const requests = requestsOf(path);
     return { nodeId: before.nodeId, places: await this.places(held, before.nodeId, requests) };
   }
 
@@ -160,7 +186,7 @@ export class Paths {
   /** The request of a node before the nearest compaction. What this process does not hold of it, the tree knows. */
   private async requestOf(held: HeldPaths, nodeId: string): Promise<RequestAt> {
     const node = held.fold.node(nodeId);
-    if (node) return node;
+    if (node && !node.unread) return node;
     const place = (await this.tree.requests([nodeId])).get(nodeId);
     const [event] = place ? await this.log.at(place.conversationId, [place.revision]) : [];
     if (!place || event?.type !== 'CallRequested')
@@ -188,17 +214,30 @@ export class Paths {
       throw new Error(`Node ${nodeId} is on the path, and neither the streams' ends nor the tree has it.`);
   }
 
-  /** What the tree knows of the path to a node, and the revision of the conversation's own stream up to which it knows. */
+  /**
+   * What the tree knows of the path to a node, and the revision of the conversation's own stream up to which it knows. Of nodes that a summary
+   * stands for nothing but their places is read.
+   */
   private async read(fold: PathFold, conversationId: string, nodeId: string | null): Promise<bigint> {
     // Judged before the tree is read: what arrives between the two is put in twice, and never missed.
     const behind = await this.behind(conversationId);
     const { path, revision } = await this.tree.path(conversationId, nodeId);
-    for (const { conversationId: id, revisions } of eventsOfPath(path)) {
+    const fresh = path.filter(({ node_id }) => !fold.node(node_id));
+    for (const { node_id, segments } of fresh) for (const segment of segments) fold.putSegment(node_id, segment);
+    const nodes = path.map(({ node_id }) => ({ nodeId: node_id }));
+    const covered = coveredOn(nodes, fold.segmentsOn(nodes));
+    const wanted = fresh.filter(({ node_id }) => !covered.has(node_id));
+    await this.readEvents(fold, conversationId, wanted);
+    for (const row of fresh) if (covered.has(row.node_id)) fold.outline(placeOf(row));
+    for (const { stream, events } of behind) for (const event of events) fold.put(event, stream);
+    return revision;
+  }
+
+  private async readEvents(fold: PathFold, conversationId: string, rows: readonly PathRow[]): Promise<void> {
+    for (const { conversationId: id, revisions } of eventsOfNodes(rows)) {
       const stream = id === conversationId ? undefined : conversationStream(id);
       for (const event of await this.log.at(id, revisions)) fold.put(event, stream);
     }
-    for (const { stream, events } of behind) for (const event of events) fold.put(event, stream);
-    return revision;
   }
 
   /** Of the conversations from which this one grows, the farthest first: what their streams hold up to there and the tree does not. */
@@ -222,7 +261,15 @@ export class Paths {
   }
 }
 
-/** A path of which all was read. */
+/** The requests of a path, as far as they were read. */
+const requestsOf = (path: readonly NodeRecord[]): Map<string, RequestAt> =>
+  new Map(path.filter((node) => !node.unread).map((node): [string, RequestAt] => [node.nodeId, node]));
+
+const placeOf = ({ node_id: nodeId, parent, kind, status, provider, model, turn_id: turnId }: PathRow): NodePlace => ({
+  ...{ nodeId, parent, kind: kind as NodePlace['kind'], status, provider, model, turnId },
+});
+
+/** A path of which every node is known. */
 export function pathTo(fold: PathFold, nodeId: string | null): readonly NodeRecord[] {
   const found = fold.pathTo(nodeId);
   if ('missing' in found) throw new Error(`Node ${found.missing} is on the path and was not read.`);

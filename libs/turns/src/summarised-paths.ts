@@ -13,10 +13,20 @@ export interface SegmentChoice {
 
 /** Paths as requests hold them: runs as their summaries. */
 export class SummarisedPaths {
-  constructor(private readonly paths: Pick<Paths, 'hold' | 'reach'>) {}
+  constructor(private readonly paths: Pick<Paths, 'hold' | 'reach' | 'complete'>) {}
 
-  /** The nodes whose texts a request holds. */
+  /** The nodes whose texts a request holds, all of them read. */
   async shown(
+    held: HeldPaths,
+    fold: PathFold,
+    path: readonly NodeRecord[],
+    choice: Omit<SegmentChoice, 'fresh'>,
+  ): Promise<readonly NodeRecord[]> {
+    const shown = await this.nodes(held, fold, path, choice);
+    return (await this.paths.complete(held, shown)) ? shown.map((node) => fold.node(node.nodeId) ?? node) : shown;
+  }
+
+  private async nodes(
     held: HeldPaths,
     fold: PathFold,
     path: readonly NodeRecord[],

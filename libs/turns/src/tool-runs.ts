@@ -24,7 +24,7 @@ export interface ToolRunsOptions {
 /** A tool call, and what is folded where it stands. */
 interface CallOnPath {
   readonly call: Extract<ReceivedItem, { type: 'tool_call' }>;
-  readonly folded: (handle: string) => string | undefined;
+  readonly folded: (handle: string) => Promise<string | undefined>;
   readonly nodeId: NodeId;
   readonly question: string;
   readonly moment: QuestionMoment | undefined;
@@ -77,19 +77,21 @@ export class ToolRuns {
     const { conversationId } = carry.conversation;
     const nodeId = state.toolCalls.get(toolCallId)?.nodeId ?? null;
     const turnStartedAt = BigInt(state.turns.get(carry.turnId)?.start?.revision ?? 0);
-    const { fold } = await this.options.paths.hold({
+    const { paths } = this.options;
+    const held = await paths.hold({
       conversationId,
       nodeId,
       revision: BigInt(state.revision),
       turnStartedAt,
     });
+    const { fold } = held;
     const items = nodeId === null ? [] : (fold.node(nodeId)?.received?.items ?? []);
     const call = items.find((item) => item.type === 'tool_call' && item.toolCallId === toolCallId);
     if (call?.type !== 'tool_call' || nodeId === null)
       throw new Error(`Tool call ${toolCallId} was started, and its node does not hold it.`);
     const question = fold.questionOf(carry.turnId)?.text ?? '';
     const moment = fold.momentOf(carry.turnId);
-    return { call, folded: (handle) => fold.foldedOn(nodeId, handle), nodeId, question, moment };
+    return { call, folded: (handle) => paths.foldedOn(held, nodeId, handle), nodeId, question, moment };
   }
 
   private async assistantOf(carry: Carry, state: ActiveConversation): Promise<AssistantDefinition | undefined> {

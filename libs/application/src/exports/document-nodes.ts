@@ -2,9 +2,9 @@ import { PathFold } from '@palimpsest/context';
 import { itemsOfResponse } from '@palimpsest/providers';
 import {
   type ConversationRecord,
-  eventsOfPath,
+  eventsOfNodes,
   type NodeRow,
-  type PathRow,
+  type NodeEvents,
   type TurnRow,
 } from '@palimpsest/read-models';
 import { treeNodeView } from '../conversations/tree-node-view';
@@ -46,7 +46,7 @@ class Texts {
     const ids = nodes.flatMap((node) => [node.node_id, before(node) ?? []].flat());
     const found = await tree.eventsOf([...new Set(ids)]);
     const ends = turns.flatMap((turn) => (turn ? endOf(turn) : []));
-    for (const { conversationId, revisions } of eventsOfPath([...found, ...ends]))
+    for (const { conversationId, revisions } of eventsOfNodes([...found, ...ends]))
       for (const event of await log.at(conversationId, revisions)) texts.put(event);
     return texts;
   }
@@ -118,11 +118,11 @@ const asResult = ({ toolCallId, result, isError, synthetic }: Sent['results'][nu
 });
 
 /** Where it is written that a turn has ended, and how. */
-function endOf({ conversation_id, question_revision, ended_revision }: TurnRow): PathRow[] {
+function endOf({ conversation_id, question_revision, ended_revision }: TurnRow): NodeEvents[] {
   const revision = ended_revision ?? question_revision;
   return [
     {
-      ...{ node_id: '', conversation_id, turn_id: null, question_revision, requested_revision: revision },
+      ...{ conversation_id, question_revision, requested_revision: revision },
       ...{ ended_revision: null, result_revisions: [], fold_revisions: [], tag_revisions: [] },
     },
   ];

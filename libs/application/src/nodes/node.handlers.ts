@@ -2,7 +2,7 @@ import { NoExactRequest, ReplayBroken } from '@palimpsest/audit';
 import { PathFold, type PathNode } from '@palimpsest/context';
 import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import { itemsOfResponse } from '@palimpsest/providers';
-import { type ConversationRecord, eventsOfPath } from '@palimpsest/read-models';
+import { type ConversationRecord, eventsOfNodes } from '@palimpsest/read-models';
 import { treeNodeView } from '../conversations/tree-node-view';
 import { answer, type Answer, refused } from '../refusal';
 import { System } from '../system/system';
@@ -36,7 +36,7 @@ export class GetNodeHandler implements IQueryHandler<GetNode> {
       const { path } = await this.system.tree.path(row.conversation_id, nodeId);
       const fold = new PathFold(itemsOfResponse);
       const events: ConversationRecord[] = [];
-      for (const { conversationId, revisions } of eventsOfPath(path.slice(-2)))
+      for (const { conversationId, revisions } of eventsOfNodes(path.slice(-2)))
         events.push(...(await this.system.log.at(conversationId, revisions)));
       for (const event of events) fold.put(event);
       const failed = events.find((event) => event.type === 'CallFailed' && event.data.nodeId === nodeId);

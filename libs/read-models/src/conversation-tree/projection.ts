@@ -2,8 +2,27 @@ import type { StoredEvent } from '@palimpsest/event-store';
 import { newestShape } from '../newest-shape';
 import type { Projection, Tables } from '../projection';
 import { type Row, type Rows, TreeChanges } from './rows';
-import { conversationTreeSchema, foldsSchema, tagsSchema, transcriptSchema, usageSchema } from './schema';
-import { calls, clears, conversations, failedAttempts, folds, nodes, type Table, tags, turns, usage } from './shapes';
+import {
+  conversationTreeSchema,
+  foldsSchema,
+  segmentsSchema,
+  tagsSchema,
+  transcriptSchema,
+  usageSchema,
+} from './schema';
+import {
+  calls,
+  clears,
+  conversations,
+  failedAttempts,
+  folds,
+  nodes,
+  segments,
+  type Table,
+  tags,
+  turns,
+  usage,
+} from './shapes';
 
 /** A row may be written twice (a queued turn that starts), so an insert overwrites. */
 async function insert(transaction: Tables, table: Table, rows: readonly Row[]): Promise<void> {
@@ -45,7 +64,7 @@ async function remove(transaction: Tables, deleted: ReadonlySet<string>): Promis
     `delete from ${calls.name} c using ${nodes.name} n where n.node_id = c.node_id and n.conversation_id = any($1::uuid[])`,
     [ids],
   );
-  for (const { name } of [nodes, usage, failedAttempts, turns, clears, folds, tags, conversations])
+  for (const { name } of [nodes, usage, failedAttempts, turns, clears, folds, segments, tags, conversations])
     await transaction.query(`delete from ${name} where conversation_id = any($1::uuid[])`, [ids]);
 }
 
@@ -59,7 +78,7 @@ export const conversationTree: Projection = {
   version: 1,
   filter: { streamPrefixes: ['conversation-'] },
   endings: ['ConversationDeleted'],
-  tables: conversationTreeSchema + transcriptSchema + foldsSchema + tagsSchema + usageSchema,
+  tables: conversationTreeSchema + transcriptSchema + foldsSchema + segmentsSchema + tagsSchema + usageSchema,
   async apply(events: readonly StoredEvent[], transaction: Tables): Promise<void> {
     const changes = new TreeChanges();
     for (const event of events) changes.put(newestShape(event));
@@ -69,6 +88,7 @@ export const conversationTree: Projection = {
     await write(transaction, calls, changes.calls);
     await write(transaction, clears, changes.clears);
     await write(transaction, folds, changes.folds);
+    await write(transaction, segments, changes.segments);
     await write(transaction, tags, changes.tags);
     await write(transaction, usage, changes.usage);
     await write(transaction, failedAttempts, changes.failedAttempts);

@@ -85,11 +85,9 @@ export interface UnknownOutcomeRow {
   readonly tool: string;
 }
 
-/** The events that a path is assembled from: where each node's question, request, answer and tool results stand in its conversation's stream. */
-export interface PathRow {
-  readonly node_id: string;
+/** The events of a node: where its question, request, answer and tool results stand in its conversation's stream. */
+export interface NodeEvents {
   readonly conversation_id: string;
-  readonly turn_id: string | null;
   /** Null outside a turn: such a node's instruction stands in its request. */
   readonly question_revision: bigint | null;
   readonly requested_revision: bigint;
@@ -101,13 +99,26 @@ export interface PathRow {
   readonly tag_revisions: readonly bigint[];
 }
 
+/** What a path is assembled from. */
+export interface PathRow extends NodeEvents {
+  readonly node_id: string;
+  readonly parent: string | null;
+  readonly kind: string;
+  readonly status: NodeRow['status'];
+  readonly provider: string;
+  readonly model: string;
+  readonly turn_id: string | null;
+  /** Summaries that stand for runs of the path from this node on. */
+  readonly segments: readonly { readonly summary: string; readonly from: string; readonly to: string }[];
+}
+
 const epoch = `(select count(*)::int from read.clears_v1 e where e.conversation_id = c.conversation_id) as epoch`;
 const epochOfNode = `(select count(*)::int from read.clears_v1 e
   where e.conversation_id = n.conversation_id and e.revision < n.requested_revision) as epoch`;
 
-/** Where the events of a path stand, stream by stream. */
-export function eventsOfPath(
-  path: readonly PathRow[],
+/** Where the events of nodes stand, stream by stream. */
+export function eventsOfNodes(
+  nodes: readonly NodeEvents[],
 ): readonly { readonly conversationId: string; readonly revisions: readonly bigint[] }[] {
   const found = new Map<string, bigint[]>();
   for (const {
@@ -118,7 +129,7 @@ export function eventsOfPath(
     result_revisions,
     fold_revisions,
     tag_revisions,
-  } of path) {
+  } of nodes) {
     const revisions = found.get(conversation_id) ?? [];
     found.set(conversation_id, revisions);
     revisions.push(requested_revision, ...result_revisions, ...fold_revisions, ...tag_revisions);
@@ -248,23 +259,28 @@ export class ConversationTree {
       }
     >(
       `with recursive path as (
-         select n.node_id, n.conversation_id, n.parent, n.turn_id, n.requested_revision, n.ended_revision, 0 as steps
+         select n.node_id, n.conversation_id, n.parent, n.kind, n.status, n.provider, n.model, n.turn_id,
+           n.requested_revision, n.ended_revision, 0 as steps
          from read.nodes_v1 n where n.node_id = $2::text
          union all
-         select n.node_id, n.conversation_id, n.parent, n.turn_id, n.requested_revision, n.ended_revision, p.steps + 1
+         select n.node_id, n.conversation_id, n.parent, n.kind, n.status, n.provider, n.model, n.turn_id,
+           n.requested_revision, n.ended_revision, p.steps + 1
          from path p join read.nodes_v1 n on n.node_id = p.parent
        )
-       select p.node_id, p.conversation_id, p.turn_id, t.question_revision, p.requested_revision, p.ended_revision,
+       select p.node_id, p.conversation_id, p.parent, p.kind, p.status, p.provider, p.model, p.turn_id, t.question_revision,
+         p.requested_revision, p.ended_revision,
          coalesce((select array_agg(c.executed_revision::text order by c.executed_revision) from read.tool_calls_v1 c
            where c.node_id = p.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions,
          coalesce((select array_agg(f.revision::text order by f.revision) from read.folds_v1 f
            where f.node_id = p.node_id), '{}'::text[]) as fold_revisions,
          coalesce((select array_agg(g.revision::text order by g.revision) from read.tags_v1 g
-           where g.node_id = p.node_id), '{}'::text[]) as tag_revisions, p.steps,
+           where g.node_id = p.node_id), '{}'::text[]) as tag_revisions,
+         coalesce((select jsonb_agg(jsonb_build_object('summary', s.summary, 'from', s.first_node, 'to', s.last_node) order by s.revision)
+           from read.segments_v1 s where s.node_id = p.node_id), '[]'::jsonb) as segments, p.steps,
          (select revision from read.conversations_v1 where conversation_id = $1::uuid) as known
        from path p left join read.turns_v1 t on t.turn_id = p.turn_id
        union all
-       select null, null, null, null, null, null, null, null, null, null, revision from read.conversations_v1
+       select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, revision from read.conversations_v1
          where conversation_id = $1::uuid and not exists (select 1 from path)
        order by steps desc`,
       [conversationId, nodeId],

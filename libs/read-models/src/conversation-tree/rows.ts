@@ -9,6 +9,7 @@ export class TreeChanges {
   readonly calls = new Rows();
   readonly clears = new Rows();
   readonly folds = new Rows();
+  readonly segments = new Rows();
   readonly tags = new Rows();
   readonly usage = new Rows();
   readonly failedAttempts = new Rows();
@@ -136,9 +137,10 @@ export class TreeChanges {
         return;
       }
       case 'SummaryFolded': {
-        const { summary, nodeId } = event.data;
-        const fold_id = `${nodeId}/${summary}`;
-        this.folds.insert(fold_id, { fold_id, conversation_id, node_id: nodeId, revision });
+        const { summary, nodeId: node_id, from: first_node, to: last_node } = event.data;
+        const segment_id = `${node_id}/${summary}`;
+        const run = { first_node, last_node, revision };
+        this.segments.insert(segment_id, { segment_id, conversation_id, node_id, summary, ...run });
         return;
       }
       case 'TurnCompleted':

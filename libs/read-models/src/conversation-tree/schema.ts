@@ -104,6 +104,20 @@ create index if not exists tags_v1_by_node on read.tags_v1 (node_id);
 create index if not exists tags_v1_by_conversation on read.tags_v1 (conversation_id);
 `;
 
+/** Runs of paths and the summaries that stand for them, by the node from whose request on they count. */
+export const segmentsSchema = `
+create table if not exists read.segments_v1 (
+  segment_id text primary key,
+  conversation_id uuid not null,
+  node_id text not null,
+  summary text not null,
+  first_node text not null,
+  last_node text not null,
+  revision bigint not null
+);
+create index if not exists segments_v1_by_node on read.segments_v1 (node_id);
+`;
+
 /** What calls took, beside the nodes that made them; and each attempt that failed before the one that ended its call. */
 export const usageSchema = `
 create table if not exists read.usage_v1 (

@@ -80,6 +80,15 @@ export const folds: Table = {
   columns: { fold_id: 'text', conversation_id: 'uuid', node_id: 'text', revision: 'bigint' },
 };
 
+export const segments: Table = {
+  name: 'read.segments_v1',
+  key: 'segment_id',
+  columns: {
+    ...{ segment_id: 'text', conversation_id: 'uuid', node_id: 'text', summary: 'text' },
+    ...{ first_node: 'text', last_node: 'text', revision: 'bigint' },
+  },
+};
+
 export const tags: Table = {
   name: 'read.tags_v1',
   key: 'tag_id',

@@ -55,7 +55,7 @@ const run = (raw = '{}', signal = new AbortController().signal) => ({
   tenantId: 'tenant',
   conversationId: 'conversation',
   arguments: raw,
-  results: { inputCap: 1000, folded: () => undefined },
+  results: { inputCap: 1000, folded: () => Promise.resolve(undefined) },
   signal,
 });
 

@@ -48,7 +48,7 @@ async function found(tools: McpTools, name: string): Promise<Tool> {
 const run = (tool: Tool, raw = '{}', signal = new AbortController().signal): Promise<ToolResult> =>
   tool.run({
     ...{ toolCallId: 'turn-1-0', runId: 'turn-1-0/carrier', tenantId: 't', conversationId: 'c' },
-    ...{ arguments: raw, signal, results: { inputCap: 1000, folded: () => undefined } },
+    ...{ arguments: raw, signal, results: { inputCap: 1000, folded: () => Promise.resolve(undefined) } },
   });
 
 const call = async (tools: McpTools, name: string, raw?: string): Promise<ToolResult> =>

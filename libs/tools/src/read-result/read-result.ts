@@ -33,13 +33,13 @@ export function createReadResultTool({ maxPageTokens }: { readonly maxPageTokens
     timeoutMs: 60_000,
     run: async ({ arguments: raw, results }) => {
       const { id, page = 1 } = JSON.parse(raw) as { readonly id: string; readonly page?: number };
-      return Promise.resolve(read(results, id, page, maxPageTokens));
+      return read(results, id, page, maxPageTokens);
     },
   };
 }
 
-function read(results: ToolRun['results'], id: string, page: number, maxPageTokens: number): ToolResult {
-  const text = results.folded(id);
+async function read(results: ToolRun['results'], id: string, page: number, maxPageTokens: number): Promise<ToolResult> {
+  const text = await results.folded(id);
   if (text === undefined)
     return refuse(`No result of the id ${JSON.stringify(id)} is folded here. An id stands behind "id=" in a result.`);
   const tokens = Math.max(1, Math.min(maxPageTokens, Math.floor(results.inputCap * SHARE_OF_CAP)));
