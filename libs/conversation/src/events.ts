@@ -109,11 +109,15 @@ export interface ConversationProvenance {
   readonly startedAt?: string;
 }
 
-/** Of a node that was brought in: its id there, and when its call was made and ended; ISO 8601. Its exact request is not known. */
+/**
+ * Of a node that was brought in: its id there, when its call was made and ended (ISO 8601), and, from a program that knows no nodes, the
+ * messages that it was made of. Its exact request is not known.
+ */
 export interface NodeProvenance {
   readonly nodeId: string;
   readonly requestedAt?: string;
   readonly endedAt?: string;
+  readonly messages?: readonly string[];
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FOREIGN_FORMATS } from './foreign/formats';
 
 export const DOCUMENT_FORMAT = 'palimpsest.conversation';
 
@@ -36,7 +37,8 @@ const turnBegun = z.object({
   /** The turn that was edited or asked again. */
   of: id.optional(),
   at: instant,
-  zone: z.string().max(100),
+  /** Left out: the conversation's. */
+  zone: z.string().max(100).optional(),
   status: z.enum(['running', 'completed', 'failed', 'cancelled']),
   reason: reason.optional(),
   detail: z.string().optional(),
@@ -65,6 +67,8 @@ const node = z.object({
   paused: z.literal(true).optional(),
   requestedAt: instant.optional(),
   endedAt: instant.optional(),
+  /** Of another program: the messages that it was made of. */
+  messages: z.array(id).optional(),
   /** Results of the calls of the node before, then the question, or outside a turn the instruction. */
   sent: z.array(z.discriminatedUnion('type', [toolResult, textItem('user')])),
   received: z.array(z.discriminatedUnion('type', [textItem('assistant'), textItem('reasoning'), toolCall])),
@@ -81,6 +85,8 @@ export const conversationDocument = z.object({
   version: z.literal(1),
   conversation: z.object({
     id: id.optional(),
+    /** The program that it comes from, where that is another one. */
+    from: z.enum(FOREIGN_FORMATS).optional(),
     assistant: z.object({ id, version: count }).optional(),
     zone: z.string().max(100).optional(),
     /** Null: nothing was said, or nothing since it was cleared. */

@@ -64,9 +64,9 @@ class Plan {
 
   make(): readonly ConversationEvent[] {
     const { conversation, nodes } = this.document;
-    const { id, startedAt } = conversation;
+    const { id, startedAt, from } = conversation;
     const provenance = {
-      ...{ format: DOCUMENT_FORMAT },
+      ...{ format: from ?? DOCUMENT_FORMAT },
       ...(id !== undefined && { conversationId: id }),
       ...(startedAt !== undefined && { startedAt }),
     };
@@ -103,7 +103,7 @@ class Plan {
   }
 
   private putTurn(turn: string, first: DocumentNode, begins: NonNullable<DocumentNode['begins']>): void {
-    const { kind, of, at, zone } = begins;
+    const { kind, of, at, zone = this.place.start.zone } = begins;
     const turnId = this.place.idFor('turn', turn);
     const nodes = this.turns.get(turn) ?? [];
     const known = of !== undefined && this.turns.has(of);
@@ -192,11 +192,12 @@ class Plan {
   }
 
   private requested(node: DocumentNode) {
-    const { id, provider, model, requestedAt, endedAt } = node;
+    const { id, provider, model, requestedAt, endedAt, messages } = node;
     const provenance = {
       nodeId: id,
       ...(requestedAt !== undefined && { requestedAt }),
       ...(endedAt !== undefined && { endedAt }),
+      ...(messages && { messages }),
     };
     return { nodeId: this.idOf(id), provider, model, length: 0, exact: false, provenance };
   }
