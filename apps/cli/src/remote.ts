@@ -13,7 +13,19 @@ export interface RemoteOptions {
 /** No answer that the command line asks for takes that long. Milliseconds. */
 const PATIENCE_MS = 60_000;
 
-/** The HTTP API of an installation that runs. Throws a sentence where it refuses. */
+/** The installation answers, and not with what it was asked for. */
+export class RemoteRefusal extends Error {
+  override readonly name = 'RemoteRefusal';
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    readonly detail: string,
+  ) {
+    super(`${detail} (${code})`);
+  }
+}
+
+/** The HTTP API of an installation that runs. Throws a RemoteRefusal where it refuses, and a sentence where it cannot be reached. */
 export class Remote {
   constructor(
     private readonly url: string,
@@ -22,17 +34,25 @@ export class Remote {
   ) {}
 
   async json<T>(method: string, path: string, body?: unknown): Promise<T> {
+    return (await this.answer<T>(method, path, body)).body;
+  }
+
+  async answer<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ readonly status: number; readonly body: T }> {
     const response = await this.send(method, path, body);
     const text = await response.text();
-    if (response.ok) return JSON.parse(text) as T;
-    throw new Error(sentenceOf(response.status, text));
+    if (response.ok) return { status: response.status, body: JSON.parse(text) as T };
+    throw refusalOf(response.status, text);
   }
 
   /** The bytes of an answer, as they come. */
   async stream(path: string): Promise<ReadableStream<Uint8Array>> {
     const response = await this.send('GET', path, undefined);
     if (response.ok && response.body) return response.body;
-    throw new Error(sentenceOf(response.status, await response.text()));
+    throw refusalOf(response.status, await response.text());
   }
 
   private async send(method: string, path: string, body: unknown): Promise<Response> {
@@ -57,14 +77,14 @@ export class Remote {
   }
 }
 
-function sentenceOf(status: number, text: string): string {
+function refusalOf(status: number, text: string): Error {
   try {
     const { detail, code } = JSON.parse(text) as { readonly detail?: string; readonly code?: string };
-    if (detail !== undefined) return `${detail} (${code ?? status})`;
+    if (detail !== undefined) return new RemoteRefusal(status, code ?? String(status), detail);
   } catch {
     // Not ours: whatever stands between has answered.
   }
-  return `The answer was ${status}, and says no more.`;
+  return new Error(`The answer was ${status}, and says no more.`);
 }
 
 /** A verb that works against an installation that runs, by its URL and an API key. */

@@ -8,6 +8,8 @@ const day = 24 * 60 * minute;
 export const limits = {
   /** Bytes of one HTTP request body; beyond: 413. */
   maxBodyBytes: [4 * MiB, KiB, 64 * MiB],
+  /** Bytes of one conversation in a file that `palimpsest import` reads; beyond, it is skipped. */
+  maxImportEntryBytes: [64 * MiB, KiB, 256 * MiB],
   /** Bytes of one tool result; beyond: a tool result that says so. */
   maxToolResultBytes: [32 * MiB, KiB, 256 * MiB],
   /** Tokens, by estimate, of a page in which a folded result is read; an eighth of the model's input cap where that is less. */

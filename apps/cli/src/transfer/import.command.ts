@@ -1,60 +1,142 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { ConversationView } from '@palimpsest/application';
+import { loadConfig } from '@palimpsest/platform';
 import { Command, Option } from 'nest-commander';
 import type { Json } from '../../../api/src/http/json';
 import { interruptible } from '../interruptible';
-import { type RemoteOptions, RemoteVerb } from '../remote';
-import { UsageError } from '../verb';
+import { type Remote, RemoteRefusal, type RemoteOptions, RemoteVerb } from '../remote';
+import { Unsound, UsageError } from '../verb';
+import { ProgressBar } from '../verify/progress-bar';
+import { type Imported, ImportReport } from './import-report';
+import { jsonEntries, NoJson } from './json-entries';
+import { EntryReader, IMPORT_FORMATS, type ImportFormat, type ReadEntry } from './read-entry';
 
 interface ImportOptions extends RemoteOptions {
   readonly assistant?: string;
   readonly subject?: string;
+  readonly format?: ImportFormat;
+  readonly dryRun?: boolean;
 }
+
+type Send = (entry: Exclude<ReadEntry, { fault: string }>) => Promise<Imported | undefined>;
+
+/** What is wrong with this one conversation, and not with the next. */
+const OF_ONE = new Set(['validation_failed', 'payload_too_large', 'sealed']);
 
 @Command({
   name: 'import',
-  arguments: '<file>',
-  argsDescription: { file: 'A document, as "export" writes it' },
-  description: 'Makes a conversation of an exported one; the same file again adds nothing',
+  arguments: '<files...>',
+  argsDescription: { files: 'A document as "export" writes it, or an export of ChatGPT, LibreChat or Open WebUI' },
+  description:
+    'Makes conversations of exported ones. The same file again adds nothing, so one that broke off is gone on with by the same command. Exit code 1: some were skipped',
 })
 export class ImportCommand extends RemoteVerb {
-  protected override readonly examples = ['import talk.json --assistant 01a229ff-1fd7-738f-80cd-6a29f0c093be'];
+  protected override readonly examples = [
+    'import talk.json --assistant 01a229ff-1fd7-738f-80cd-6a29f0c093be',
+    'import conversations.json --dry-run',
+    'import conversations-*.json --assistant 01a229ff-1fd7-738f-80cd-6a29f0c093be --subject mina@example.com',
+  ];
 
-  override async run([file = '']: string[], { assistant, subject, ...options }: ImportOptions): Promise<void> {
-    if (assistant === undefined) throw new UsageError('Name the assistant that goes on with it: --assistant ID.');
-    const document = parse(file, await read(file));
-    const body = { assistantId: assistant, document, ...(subject !== undefined && { subjectId: subject }) };
-    const imported = await interruptible((signal) =>
-      this.remote(options, signal).json<Json<ConversationView>>('POST', '/v1/imports', body),
-    );
-    const { conversationId, head } = imported;
-    const said = `Conversation ${conversationId}, its head at ${head ?? 'nothing yet'}.`;
-    process.stdout.write(`${options.json ? JSON.stringify(imported) : said}\n`);
+  override async run(files: string[], options: ImportOptions): Promise<void> {
+    const { assistant, dryRun, json } = options;
+    if (assistant === undefined && !dryRun)
+      throw new UsageError('Name the assistant that goes on with it: --assistant ID.');
+    const report = new ImportReport();
+    await interruptible(async (signal) => {
+      const send = dryRun ? async () => undefined : this.sender(this.remote(options, signal), options);
+      for (const file of files) await importFile(file, options, report, send, signal);
+    });
+    process.stdout.write(json ? `${report.json}\n` : report.text);
+    if (report.skipped > 0) throw new Unsound();
   }
 
-  @Option({ flags: '--assistant <id>', description: 'Who goes on with the conversation: its newest version' })
+  @Option({ flags: '--assistant <id>', description: 'Who goes on with the conversations: its newest version' })
   parseAssistant(id: string): string {
     return id;
   }
 
-  @Option({ flags: '--subject <id>', description: 'Your own id of the person; else an anonymous one' })
+  @Option({ flags: '--subject <id>', description: 'Your own id of the person; else each has an anonymous one' })
   parseSubject(id: string): string {
     return id;
   }
+
+  @Option({ flags: '--format <format>', description: `Else it is found out: ${IMPORT_FORMATS.join(', ')}` })
+  parseFormat(given: string): ImportFormat {
+    const format = IMPORT_FORMATS.find((one) => one === given);
+    if (format) return format;
+    throw new UsageError(`There is no format '${given}': ${IMPORT_FORMATS.join(', ')}.`);
+  }
+
+  @Option({ flags: '--dry-run', description: 'Only says what would come in; asks no installation' })
+  parseDryRun(): boolean {
+    return true;
+  }
+
+  private sender(remote: Remote, { assistant: assistantId, subject }: ImportOptions): Send {
+    return async ({ given: document }) => {
+      const body = { assistantId, document, ...(subject !== undefined && { subjectId: subject }) };
+      const answer = await remote.answer<Json<ConversationView>>('POST', '/v1/imports', body);
+      const { conversationId, head } = answer.body;
+      return { conversationId, head, created: answer.status === 201 };
+    };
+  }
 }
 
-async function read(file: string): Promise<string> {
+async function importFile(
+  file: string,
+  { format, json }: ImportOptions,
+  report: ImportReport,
+  send: Send,
+  signal: AbortSignal,
+): Promise<void> {
+  const size = await sizeOf(file);
+  const bar = new ProgressBar();
+  const reader = new EntryReader(format);
+  const { maxImportEntryBytes } = loadConfig(process.env).limits;
+  let entry = 0;
   try {
-    return await readFile(file, 'utf8');
+    for await (const found of jsonEntries(createReadStream(file, { signal }), maxImportEntryBytes)) {
+      entry += 1;
+      const place = { file, entry };
+      const fault = await importEntry(reader.read(found), place, report, send);
+      if (fault !== undefined) bar.clear();
+      if (fault !== undefined && !json) process.stdout.write(`${fault}\n`);
+      bar.show(found.to / size, `${report.count.toLocaleString('en')} conversations, ${report.skipped} skipped`);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    bar.clear();
+    if (error instanceof NoJson) throw new UsageError(`${file} is no JSON document: ${error.message}`);
+    const where = entry > 0 ? ` It was at conversation ${entry} of ${file}; the same command goes on from there.` : '';
+    throw new Error(`${(error as Error).message}${where}`, { cause: error });
+  }
+  bar.clear();
+}
+
+/** The line that says that it was skipped, and why. */
+async function importEntry(
+  read: ReadEntry,
+  place: { readonly file: string; readonly entry: number },
+  report: ImportReport,
+  send: Send,
+): Promise<string | undefined> {
+  if ('fault' in read) return report.skip(place, read);
+  try {
+    report.read(place, read.document, read.notes, await send(read));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RemoteRefusal) || !OF_ONE.has(error.code)) throw error;
+    return report.skip(place, { fault: error.code, detail: error.detail });
+  }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    const found = await stat(file);
+    if (found.isFile()) return found.size;
   } catch (error) {
     throw new UsageError(`${file} can't be read: ${(error as NodeJS.ErrnoException).code ?? 'no reason is known'}.`);
   }
-}
-
-function parse(file: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new UsageError(`${file} is no JSON document.`);
-  }
+  throw new UsageError(`${file} can't be read: it is no file.`);
 }
