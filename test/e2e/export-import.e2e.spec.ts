@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConversationView } from '@palimpsest/application';
+import { type ConversationDocument, readForeign } from '@palimpsest/application';
 import { verifyLog } from '@palimpsest/audit';
 import fc from 'fast-check';
 import { documents, shapeOf } from '../../libs/application/testing/arbitrary-documents';
+import { asChatGpt, asLibreChat, asOpenWebUi, talks } from '../../libs/application/testing/arbitrary-talks';
 import { type Client, type Conversation } from '../support/client';
 import { temporaryFolder } from '../support/child';
 import { Deployment, type InnerProcess } from '../support/installation';
@@ -192,14 +193,145 @@ describe('export and import', () => {
     expect(written).toMatchObject({ end: 0, err: '' });
     const read = await palimpsest(['import', out, '--assistant', assistantId, '--json'], settings);
     expect(read).toMatchObject({ end: 0, err: '' });
-    const imported = JSON.parse(read.out) as ConversationView;
+    const [imported] = (JSON.parse(read.out) as Report).conversations;
     const document = await api.export(conversationId);
-    expect(shapeOf(await api.export(imported.conversationId))).toEqual(shapeOf(document));
+    expect(shapeOf(await api.export(imported?.conversationId ?? ''))).toEqual(shapeOf(document));
 
     writeFileSync(out, '{"format":');
     const broken = await palimpsest(['import', out, '--assistant', assistantId], settings);
-    expect(broken).toMatchObject({ end: 2 });
-    expect(broken.err).toContain('is no JSON document');
+    expect(broken).toMatchObject({ end: 1, err: '' });
+    expect(broken.out).toContain('conversation 1, is skipped: The file ends in the midst of it. (cut_short)');
+    folder.remove();
+  });
+});
+
+interface Report {
+  readonly conversations: readonly {
+    readonly entry: number;
+    readonly conversationId: string;
+    readonly created: boolean;
+  }[];
+  readonly skipped: readonly { readonly entry: number; readonly fault: string }[];
+}
+
+const exportsFolder = join(__dirname, '../../libs/application/testing/exports');
+
+/** What an import must not change: where each node stands, what was said there, when, and how it ended. */
+const told = ({ nodes, conversation: { head } }: ConversationDocument) =>
+  shapeOf({
+    ...{ format: 'palimpsest.conversation', version: 1, conversation: { head } },
+    nodes: nodes.map(({ messages: _messages, begins, stopReason = 'imported', usage: _usage, ...node }) => ({
+      ...{ ...node, usage: null, ...(node.status === 'succeeded' && { stopReason }) },
+      ...(begins && { begins: { ...begins, zone: 'UTC' } }),
+    })),
+  });
+
+describe('the import of what another program exported', () => {
+  it('random trees of each program come in as they were', async () => {
+    const { assistantId } = await api.assistant();
+    const entries = talks.chain((talk) =>
+      fc.constantFrom(
+        ['chatgpt', asChatGpt(talk)] as const,
+        ['librechat', asLibreChat(talk, true)] as const,
+        ['open-webui', asOpenWebUi(talk)] as const,
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(entries, async ([format, entry]) => {
+        const read = readForeign(entry, format);
+        if ('fault' in read) throw new Error(read.detail);
+        const { status, body } = await send(assistantId, read.document);
+        expect(status).toBeLessThan(300);
+        const document = await api.export(body.conversationId, `?minRevision=${body.revision}`);
+        expect(told(document)).toEqual(told(read.document));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is gone on with, edited and regenerated like any other conversation, and says what nobody knows of it', async () => {
+    const { assistantId } = await api.assistant({ state: 'default' });
+    const [entry] = JSON.parse(readFileSync(join(exportsFolder, 'chatgpt.json'), 'utf8')) as [unknown];
+    const read = readForeign(entry, 'chatgpt');
+    if ('fault' in read) throw new Error(read.detail);
+    const { body } = await send(assistantId, read.document);
+    const { conversationId: id, revision } = body;
+    const [first] = (await api.tree(id, String(revision))).nodes;
+    expect(await api.node(first?.id ?? '')).toMatchObject({ exact: false, provider: 'chatgpt' });
+    expect(await api.send('GET', `/v1/nodes/${first?.id}/replay`)).toMatchObject({
+      status: 409,
+      body: { code: 'no_exact_request' },
+    });
+    expect(await api.state(id)).toEqual({ nodeId: body.head, fields: [] });
+    expect(await api.send('GET', `/v1/conversations/${id}/tree?asOf=2024-06-10T08:00:00Z`)).toMatchObject({
+      status: 404,
+      body: { code: 'before_start' },
+    });
+    expect(await api.send('GET', `/v1/conversations/${id}/tree?asOf=${revision}`)).toMatchObject({
+      status: 200,
+      body: { head: body.head },
+    });
+    expect((await api.transcript(id)).bubbles.map(({ text, branch }) => [text, branch.index, branch.count])).toEqual([
+      ['[image file-service://file-1]\nWhat does freight to Busan cost, by this list?', 2, 2],
+      ['It costs 1,320.', 2, 2],
+      ['And how long does it take?', 2, 2],
+      ['By road it takes one day.', 2, 2],
+    ]);
+
+    const next = await api.ask(id, `my budget is 20,000 won ${say('noted')}`);
+    expect(next).toMatchObject({ status: 'completed', answer: 'noted' });
+    const { body: request, verified } = await api.replay(next.nodes[0] ?? '');
+    expect({ verified, request }).toMatchObject({
+      verified: true,
+      request: expect.stringContaining('By road it takes one day.'),
+    });
+    expect(request).toContain('1320.0');
+    expect(request).not.toContain('Where to?');
+    expect((await api.state(id)).fields).toMatchObject([
+      { field: 'budget', value: 20_000, source: { nodeId: next.head } },
+    ]);
+    expect((await api.lineage(`node=${body.head}`)).heldBy?.items).toMatchObject([{ nodeId: next.nodes[0] }]);
+    const asked = await api.tree(id, String(next.revision));
+    const turnId = asked.nodes.find(({ id: node }) => node === body.head)?.turnId ?? '';
+    const edited = await api.edit(id, turnId, `And by sea? ${say('three days')}`);
+    expect(edited).toMatchObject({ status: 'completed', answer: 'three days' });
+    const again = await api.regenerate(id, turnId);
+    expect(again.status).toBe('completed');
+    expect((await api.replay(again.nodes[0] ?? '')).body).not.toContain('By road');
+  });
+
+  it('the command line brings in each conversation once, names the broken one, and sends nothing on a dry run', async () => {
+    const { assistantId } = await api.assistant();
+    const folder = temporaryFolder();
+    const settings = { PALIMPSEST_URL: process.url, PALIMPSEST_API_KEY: api.apiKey, PALIMPSEST_DATA_DIR: folder.path };
+    const file = join(folder.path, 'conversations.json');
+    copyFileSync(join(exportsFolder, 'chatgpt.json'), file);
+    const run = (...more: readonly string[]) => palimpsest(['import', file, ...more], settings);
+
+    const { items } = await api.conversations('?limit=1');
+    const dry = await run('--dry-run');
+    expect(dry).toMatchObject({ end: 1, err: '' });
+    expect(dry.out).toBe(
+      `${file}, conversation 2, is skipped: It has no mapping of nodes. (shape)\n` +
+        'Of 3 conversations 2 can come in, with 5 turns and 6 nodes, 1 were skipped.\n' +
+        '  1 system texts and hidden context, left out\n  2 images, files and recordings, named at most\n' +
+        '  1 questions without an answer\n',
+    );
+    expect((await api.conversations('?limit=1')).items).toEqual(items);
+
+    const first = JSON.parse((await run('--assistant', assistantId, '--json')).out) as Report;
+    expect(first.conversations.map(({ entry, created }) => [entry, created])).toEqual([
+      [1, true],
+      [3, true],
+    ]);
+    expect(first.skipped).toMatchObject([{ entry: 2, fault: 'shape' }]);
+    const ids = first.conversations.map(({ conversationId }) => conversationId);
+    const revisions = async () => Promise.all(ids.map(async (id) => (await api.tree(id)).revision));
+    const before = await revisions();
+
+    const again = await run('--assistant', assistantId);
+    expect(again.out).toContain('Of 3 conversations 0 are new, 2 were there, 1 were skipped.');
+    expect(await revisions()).toEqual(before);
     folder.remove();
   });
 });
