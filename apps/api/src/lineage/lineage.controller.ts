@@ -23,12 +23,16 @@ export class LineageController {
   @Get()
   @ApiOperation({
     summary: 'Which answers rested on something, on any branch and in conversations that grow from there; and what an answer itself rested on',
-    description: 'Names one of `node`, `toolCall`, `assertion` and `playbook`. Read from what the requests recorded: nothing is assembled again.',
+    description: 'Names one of `node`, `toolCall`, `assertion`, `playbook` and `digest`. Read from what the requests recorded: nothing is assembled again.',
   }) // prettier-ignore
   @ApiSubject('node', 'What this model call sent and received; of a compaction or a summary, its summary')
   @ApiSubject('toolCall', 'The result of this tool call')
   @ApiSubject('assertion', 'A value of the state, as it was asserted: `<conversationId>@<revision>`')
   @ApiSubject('playbook', 'The draft that this playbook was made from')
+  @ApiSubject(
+    'digest',
+    'SHA-256 (hex) of a text, as it was said or as it stands in a request; all conversations are looked through, newest first',
+  )
   @ApiMinRevision()
   @ApiPage()
   @ApiOkResponse({ type: LineageBody })
@@ -43,12 +47,13 @@ export class LineageController {
   }
 }
 
-function subjectOf({ node, toolCall, assertion, playbook }: LineageQuery): LineageSubject {
-  const named = [node, toolCall, assertion, playbook].filter((id) => id !== undefined);
+function subjectOf({ node, toolCall, assertion, playbook, digest }: LineageQuery): LineageSubject {
+  const named = [node, toolCall, assertion, playbook, digest].filter((id) => id !== undefined);
   if (named.length !== 1)
-    throw invalid('Name one thing to ask about: query field node, toolCall, assertion or playbook.');
+    throw invalid('Name one thing to ask about: query field node, toolCall, assertion, playbook or digest.');
   if (node !== undefined) return { of: 'node', nodeId: existing('node', node) };
   if (toolCall !== undefined) return { of: 'toolCall', toolCallId: existing('tool call', toolCall) };
   if (assertion !== undefined) return { of: 'assertion', assertion: existingAssertion(assertion) };
+  if (digest !== undefined) return { of: 'digest', digest: digest.toLowerCase() };
   return { of: 'playbook', playbookId: existing('playbook', playbook ?? '') };
 }

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Matches } from 'class-validator';
 import type { HeldByView, LineageRoute, LineageView, Page, RestsOnType, RestsOnView } from '@palimpsest/application';
 import { PageQuery } from '../conversations/conversations.dto';
 import type { Json } from '../http/json';
@@ -10,6 +11,9 @@ export class LineageQuery extends PageQuery {
   @Optional() @IsReference() readonly toolCall?: string;
   @Optional() @IsReference() readonly assertion?: string;
   @Optional() @IsReference() readonly playbook?: string;
+  @Optional()
+  @Matches(/^[0-9a-fA-F]{64}$/, { message: '$property must be a SHA-256 in hex' })
+  readonly digest?: string;
   @Optional() @IsDecimal() readonly minRevision?: string;
 }
 
@@ -84,6 +88,7 @@ export class LineageBody implements Json<LineageView> {
   @ApiPropertyOptional({ type: String }) readonly toolCallId?: string;
   @ApiPropertyOptional({ type: String }) readonly assertion?: string;
   @ApiPropertyOptional({ type: String }) readonly playbookId?: string;
+  @ApiPropertyOptional({ type: String }) readonly digest?: string;
   @ApiPropertyOptional({ type: HeldByPageBody, description: 'The answers whose requests held it' })
   readonly heldBy?: HeldByPageBody;
   @ApiPropertyOptional({

@@ -13,6 +13,7 @@ interface LineageOptions extends RemoteOptions {
   readonly toolCall?: string;
   readonly assertion?: string;
   readonly playbook?: string;
+  readonly digest?: string;
 }
 
 @Command({
@@ -24,14 +25,18 @@ export class LineageCommand extends RemoteVerb {
   protected override readonly examples = [
     'lineage --tool-call 01a229ff-1fd7-738f-80cd-6a29f0c093be-1-0',
     'lineage --node 01a229ff-1fd7-738f-80cd-6a29f0c093be-2 --json',
+    'lineage --digest $(sha256sum < price-list.csv | cut -c1-64)',
     'lineage --assertion 01a22a00-9c11-7410-a7c1-3f0c5d1b0e52@14',
   ];
 
-  override async run(_: string[], { node, toolCall, assertion, playbook, ...options }: LineageOptions): Promise<void> {
-    const named = Object.entries({ node, toolCall, assertion, playbook }).filter(([, id]) => id !== undefined);
+  override async run(
+    _: string[],
+    { node, toolCall, assertion, playbook, digest, ...options }: LineageOptions,
+  ): Promise<void> {
+    const named = Object.entries({ node, toolCall, assertion, playbook, digest }).filter(([, id]) => id !== undefined);
     const [subject] = named;
     if (!subject || named.length > 1)
-      throw new UsageError('Name one thing to ask about: --node, --tool-call, --assertion or --playbook.');
+      throw new UsageError('Name one thing to ask about: --node, --tool-call, --assertion, --playbook or --digest.');
     const query = new URLSearchParams([subject as [string, string], ['limit', '200']]);
     const lineage = await interruptible((signal) => whole(this.remote(options, signal), query));
     process.stdout.write(options.json ? `${JSON.stringify(lineage)}\n` : described(lineage));
@@ -55,6 +60,14 @@ export class LineageCommand extends RemoteVerb {
   @Option({ flags: '--playbook <id>', description: 'The draft that this playbook was made from' })
   parsePlaybook(id: string): string {
     return id;
+  }
+
+  @Option({
+    flags: '--digest <sha256>',
+    description: 'A text by its SHA-256, in every conversation; looks through all',
+  })
+  parseDigest(sha256: string): string {
+    return sha256;
   }
 }
 

@@ -1,12 +1,14 @@
 import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import { type HeldBy, NoExactRequest, type Search } from '@palimpsest/audit';
+import { conversationKeyId, Sealed } from '@palimpsest/event-store';
 import type { NodeRow } from '@palimpsest/read-models';
 import { ownNode } from '../nodes/own-node';
 import { ownPlaybook } from '../playbooks/own-playbook';
 import { answer, type Answer, refused } from '../refusal';
-import { ownConversation, upTo, upToPosition } from '../system/guard';
+import { guarded, ownConversation, upTo, upToPosition } from '../system/guard';
 import { System } from '../system/system';
 import type { Page } from '../views';
+import { heldByDigest } from './lineage-of-digest';
 import { type LineageCursor, nextHeldBy, nextRestsOn, readCursor } from './lineage-cursor';
 import { GetLineage } from './lineage.query';
 import type { HeldByView, LineageView, RestsOnView } from './lineage.views';
@@ -26,7 +28,9 @@ export class GetLineageHandler implements IQueryHandler<GetLineage> {
   async execute(query: GetLineage): Promise<Answer<LineageView>> {
     const { limit, cursor: given, minPosition } = query.page;
     const cursor = given === undefined ? undefined : readCursor(given);
-    if (given !== undefined && !cursor) return refused('validation_failed', 'The cursor is not one that a list gave.');
+    const isOther = cursor !== undefined && (cursor.list === 'digest') !== (query.subject.of === 'digest');
+    if (isOther || (given !== undefined && !cursor))
+      return refused('validation_failed', 'The cursor is not one that a list gave.');
     return upToPosition(this.system, this.system.projector, minPosition, () => this.lineage(query, { limit, cursor }));
   }
 
@@ -58,7 +62,19 @@ export class GetLineageHandler implements IQueryHandler<GetLineage> {
           ),
         );
       }
+      case 'digest':
+        return guarded(() => this.ofDigest(caller, subject.digest, part));
     }
+  }
+
+  private async ofDigest(
+    caller: GetLineage['caller'],
+    digest: string,
+    { limit, cursor }: Part,
+  ): Promise<Answer<LineageView>> {
+    const from = cursor?.list === 'digest' ? cursor : undefined;
+    const { items, next } = await heldByDigest(this.system, caller, digest, limit, from);
+    return answer({ digest, heldBy: { items: await this.views(items), next } });
   }
 
   private async ofAssertion(
@@ -103,9 +119,17 @@ export class GetLineageHandler implements IQueryHandler<GetLineage> {
     const { lineage, limits } = this.system;
     const page = { limit, after: cursor?.after, maxRequests: limits.maxLineageRequests };
     const { items, next } = await lineage.forwards.heldBy(search, page);
-    const final = await lineage.tree.final(items.map(({ node }) => node.node_id));
-    const shown = items.map((one) => heldByView(one, final.has(one.node.node_id)));
-    return { heldBy: { items: shown, next: next ? nextHeldBy(next) : null } };
+    return { heldBy: { items: await this.views(items), next: next ? nextHeldBy(next) : null } };
+  }
+
+  private async views(items: readonly HeldBy[]): Promise<readonly HeldByView[]> {
+    const conversationIds = new Set(items.map(({ node }) => node.conversation_id));
+    const readable = new Map<string, boolean>();
+    for (const id of conversationIds) readable.set(id, await isReadable(this.system, id));
+    const final = await this.system.lineage.tree.final(items.map(({ node }) => node.node_id));
+    return items
+      .filter(({ node }) => readable.get(node.conversation_id))
+      .map((one) => heldByView(one, final.has(one.node.node_id)));
   }
 
   private async restsOn(node: NodeRow, { limit, cursor }: Part): Promise<{ readonly restsOn?: Page<RestsOnView> }> {
@@ -121,4 +145,16 @@ export class GetLineageHandler implements IQueryHandler<GetLineage> {
 function heldByView({ node, current, via, summaries }: HeldBy, final: boolean): HeldByView {
   const { conversation_id: conversationId, node_id: nodeId, turn_id: turnId, kind } = node;
   return { conversationId, nodeId, turnId, kind, final, current, via, ...(summaries.length > 0 && { summaries }) };
+}
+
+/** Of what was deleted or erased nothing is told, also where the read model has not heard of it yet. */
+async function isReadable({ identities, keys }: System, conversationId: string): Promise<boolean> {
+  if ((await identities.find(conversationId))?.deleted !== false) return false;
+  try {
+    await keys.open(conversationKeyId(conversationId));
+    return true;
+  } catch (error) {
+    if (error instanceof Sealed) return false;
+    throw error;
+  }
 }

@@ -10,7 +10,9 @@ export type LineageSubject =
   | { readonly of: 'toolCall'; readonly toolCallId: string }
   /** `<conversationId>@<revision>`. */
   | { readonly of: 'assertion'; readonly assertion: string }
-  | { readonly of: 'playbook'; readonly playbookId: string };
+  | { readonly of: 'playbook'; readonly playbookId: string }
+  /** SHA-256 of a text, hex in small letters. */
+  | { readonly of: 'digest'; readonly digest: string };
 
 /** Which answers rested on something, on any branch; and what an answer itself rested on. */
 export class GetLineage extends Query<Answer<LineageView>> {

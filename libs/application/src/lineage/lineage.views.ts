@@ -52,6 +52,7 @@ export interface LineageView {
   readonly toolCallId?: string;
   readonly assertion?: string;
   readonly playbookId?: string;
+  readonly digest?: string;
   readonly heldBy?: Page<HeldByView>;
   readonly restsOn?: Page<RestsOnView>;
 }
