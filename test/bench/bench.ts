@@ -92,7 +92,7 @@ async function onSite(
   }
 }
 
-const REBUILT_EVENTS = 100_000;
+const REBUILT_EVENTS = 1_000_000;
 
 async function rebuildsSection(
   newDatabase: () => Promise<TestDatabase>,

@@ -17,8 +17,8 @@ import { createTestDatabase, type TestDatabase } from './database';
 import { toolsFileFor, ToolServer } from './installation-tools';
 import { newLog } from './test-log';
 
-// Takeovers take a lease, and the machine may be busy.
-jest.setTimeout(60_000);
+// Takeovers take a lease, and the machine may be busy. Scripts start installations too, without Jest.
+if (typeof jest !== 'undefined') jest.setTimeout(60_000);
 
 export type Settings = Readonly<Record<string, string>>;
 
