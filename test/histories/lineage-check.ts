@@ -80,7 +80,7 @@ export class LineageCheck {
     const found = await this.via(search);
     expect([mark, found.verbatim]).toEqual([mark, this.nodesWhere((nodeId) => this.holdsMark(nodeId, mark))]);
     expect([mark, found.summary]).toEqual([mark, this.nodesWhere((nodeId) => this.summariesIn(nodeId).some((one) => this.carries(one, mark)))]); // prettier-ignore
-    expect([mark, found.folded]).toEqual([mark, this.nodesWhere((nodeId) => this.told.mirror.expected(nodeId).folded.has(mark))]); // prettier-ignore
+    expect([mark, found.folded]).toEqual([mark, this.nodesWhere((nodeId) => this.foldedIn(nodeId).has(mark))]); // prettier-ignore
   }
 
   /** Who shows a value rests on its being said, and is found by that; nobody else is. */
@@ -137,8 +137,12 @@ export class LineageCheck {
   }
 
   private carries(nodeId: string, mark: string): boolean {
-    const isFolded = this.told.mirror.expected(nodeId).folded.has(mark);
+    const isFolded = this.foldedIn(nodeId).has(mark);
     return isFolded || this.holdsMark(nodeId, mark) || this.summariesIn(nodeId).some((one) => this.carries(one, mark));
+  }
+
+  private foldedIn(nodeId: string): ReadonlySet<string> {
+    return this.told.mirror.foldedIn(nodeId, this.marks.get(nodeId) ?? new Set());
   }
 
   private blockOf(nodeId: string): string {

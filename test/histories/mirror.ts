@@ -12,9 +12,28 @@ interface MirroredNode {
   /** Of a turn's first node its question, of a call outside a turn its instruction. */
   readonly asks: string;
   readonly prefix: RequestPrefix | undefined;
+  /** Of a summary that requests are to hold instead of what it covers. */
+  readonly segment: boolean;
+  /** Of a summary: the one before, which it goes on from. */
+  readonly continues: string | null;
+  /** The head of its conversation when it was requested. */
+  readonly headThen: string | null;
   answer: string | null;
   answeredAt: bigint;
   calls: readonly string[];
+}
+
+/** A run of a path, and the summary that stands for it. */
+interface Run {
+  readonly summary: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Marks of the texts that a request holds, and of results that stand folded on its path. */
+export interface ExpectedMarks {
+  readonly marks: ReadonlySet<string>;
+  readonly folded: ReadonlySet<string>;
 }
 
 /** What the events say of nodes and their texts, by a fold of its own: none of the product's code runs here. */
@@ -24,6 +43,9 @@ export class Mirror {
   private readonly results = new Map<string, string>();
   /** Results that stand folded below a node. */
   private readonly folds = new Map<string, string[]>();
+  /** Runs that stand summarised from a node on. */
+  private readonly runs = new Map<string, Run[]>();
+  private readonly heads = new Map<string, string | null>();
 
   put(conversationId: string, event: OpenedEvent): void {
     switch (event.type) {
@@ -37,7 +59,12 @@ export class Mirror {
         const first = data.kind === 'turn' && data.round === 1;
         const asks = data.kind === 'turn' ? (first ? this.questionOf(data.turnId) : '') : instructionIn(event.content);
         const origin = data.kind === 'compaction' ? data.origin : null;
-        const node = { nodeId, conversationId, revision: event.revision, parent, origin, kind, asks, prefix };
+        const { segment, continues } = { segment: undefined, continues: null, ...data };
+        const node = {
+          ...{ nodeId, conversationId, revision: event.revision, parent, origin, kind, asks, prefix, continues },
+          segment: segment !== undefined,
+          headThen: this.heads.get(conversationId) ?? null,
+        };
         this.nodes.set(nodeId, { ...node, answer: null, answeredAt: -1n, calls: [] });
         return;
       }
@@ -51,8 +78,26 @@ export class Mirror {
       case 'ToolExecuted':
         this.results.set(event.data.toolCallId, event.content.text);
         return;
+      case 'ToolResultFolded': {
+        const { toolCallId, nodeId } = event.data;
+        this.folds.set(toolCallId, [...(this.folds.get(toolCallId) ?? []), nodeId]);
+        return;
+      }
+      case 'SummaryFolded': {
+        const { nodeId, ...run } = event.data;
+        this.runs.set(nodeId, [...(this.runs.get(nodeId) ?? []), run]);
+        return;
+      }
+      case 'ConversationStarted':
+        this.heads.set(conversationId, event.data.source?.nodeId ?? null);
+        return;
+      case 'HeadMoved':
+        this.heads.set(conversationId, event.data.to);
+        return;
+      case 'ConversationCleared':
+        this.heads.set(conversationId, null);
+        return;
       default:
-        if ((event.type as string) === 'ToolResultFolded') this.putFold(event.data as never);
         return;
     }
   }
@@ -68,29 +113,96 @@ export class Mirror {
     return this.questions.has(turnId);
   }
 
-  /** Marks that the request of a node must hold: all that its context path says, and nothing else. */
-  expected(nodeId: string): { readonly marks: ReadonlySet<string>; readonly folded: ReadonlySet<string> } {
-    if (this.nodeOf(nodeId).kind === 'extraction') return { marks: this.exchangeOf(nodeId), folded: new Set() };
+  /** What the request of a node must hold: all that its context path says, and nothing else. Where there are several ways, each. */
+  expected(nodeId: string): readonly ExpectedMarks[] {
+    if (this.nodeOf(nodeId).kind === 'extraction') return [{ marks: this.exchangeOf(nodeId), folded: new Set() }];
     const path = this.contextPath(nodeId);
+    const { kind, segment, continues, headThen } = this.nodeOf(nodeId);
+    const onPath = this.runsOn(path);
+    // A draft is made of the whole context, as long as that fits.
+    if (kind === 'transform') return [[], onPath].map((runs) => this.marksOf(path, runs));
+    if (kind !== 'summary') return [this.marksOf(path, onPath)];
+    // What requests behind it hold as summaries, a summary need not read again.
+    const runs = segment ? this.runsBefore(path, continues) : this.runsOn(headThen ? this.contextPath(headThen) : []);
+    return [this.marksOf(path, runs)];
+  }
+
+  /** Results that stand folded in a request of these marks. */
+  foldedIn(nodeId: string, marks: ReadonlySet<string>): ReadonlySet<string> {
+    const ways = this.expected(nodeId);
+    return (ways.find((way) => [...way.marks].every((mark) => marks.has(mark))) ?? ways[0])?.folded ?? new Set();
+  }
+
+  /** Nodes whose texts may stand in a node's request: those on its lineage, and summaries of its runs. */
+  lineageOf(nodeId: string): ReadonlySet<string> {
+    const lineage = new Set<string>();
+    for (let id: string | null = nodeId; id !== null;) {
+      lineage.add(id);
+      const node: MirroredNode = this.nodeOf(id);
+      id = node.parent ?? node.origin;
+    }
+    const summaries = [...lineage].flatMap((id) => (this.runs.get(id) ?? []).map(({ summary }) => summary));
+    const { kind, continues, headThen } = this.nodeOf(nodeId);
+    if (kind === 'summary') {
+      summaries.push(...this.runsBefore(this.contextPath(nodeId), continues).map(({ summary }) => summary));
+      summaries.push(...this.runsOn(headThen ? this.contextPath(headThen) : []).map(({ summary }) => summary));
+    }
+    // A summary counts where all that it covers is on the lineage.
+    for (const summary of summaries) if (lineage.has(this.nodeOf(summary).parent ?? '')) lineage.add(summary);
+    return lineage;
+  }
+
+  private marksOf(path: readonly MirroredNode[], runs: readonly Run[]): ExpectedMarks {
+    const last = path.at(-1) as MirroredNode;
     const onPath = new Set(path.map((node) => node.nodeId));
     const texts: string[] = [];
     const folded = new Set<string>();
+    const covered = this.covered(path, runs);
     path.forEach((node, at) => {
-      const before = path[at - 1];
-      for (const call of before?.calls ?? []) {
+      const summary = covered.get(node.nodeId);
+      if (summary !== undefined) return void texts.push(this.nodeOf(summary).answer ?? '');
+      for (const call of path[at - 1]?.calls ?? []) {
         const isFolded = (this.folds.get(call) ?? []).some((anchor) => onPath.has(anchor));
         if (isFolded) folded.add(`R<${call}>`);
         else texts.push(this.results.get(call) ?? '');
       }
       // Who grows from a summary sees the summary alone, and not what it was asked for with.
       // An answer that came later than the request, at another process, is not in it.
-      const { revision, conversationId } = this.nodeOf(nodeId);
+      const { revision, conversationId } = last;
       const answer = node.conversationId === conversationId && node.answeredAt > revision ? null : node.answer;
       const summarises = (node.kind === 'compaction' || node.kind === 'summary') && answer !== null;
-      if (!summarises || node.nodeId === nodeId) texts.push(node.asks);
-      if (node.nodeId !== nodeId && answer !== null) texts.push(answer);
+      if (!summarises || node === last) texts.push(node.asks);
+      if (node !== last && answer !== null) texts.push(answer);
     });
     return { marks: marksIn(texts.join(' ')), folded };
+  }
+
+  /** Of each node in a run that is whole on the path, the summary that stands for it. */
+  private covered(path: readonly MirroredNode[], runs: readonly Run[]): ReadonlyMap<string, string> {
+    const covered = new Map<string, string>();
+    const placeOf = (id: string): number => path.findIndex(({ nodeId }) => nodeId === id);
+    for (const { summary, from, to } of runs) {
+      const [first, last] = [placeOf(from), placeOf(to)];
+      if (first >= 0 && last >= first)
+        for (const { nodeId } of path.slice(first, last + 1)) if (!covered.has(nodeId)) covered.set(nodeId, summary);
+    }
+    return covered;
+  }
+
+  private runsOn(path: readonly MirroredNode[]): readonly Run[] {
+    return path.flatMap(({ nodeId }) => this.runs.get(nodeId) ?? []);
+  }
+
+  /** Those up to a summary, each of which goes on from the one before. */
+  private runsBefore(path: readonly MirroredNode[], last: string | null): readonly Run[] {
+    const chain: MirroredNode[] = [];
+    for (let id = last; id !== null; id = chain[0]?.continues ?? null) chain.unshift(this.nodeOf(id));
+    let next = path[0]?.kind === 'compaction' ? 1 : 0;
+    return chain.flatMap(({ nodeId: summary, parent }) => {
+      const [from, to] = [path[next]?.nodeId, parent];
+      next = path.findIndex(({ nodeId }) => nodeId === to) + 1;
+      return from === undefined || to === null ? [] : [{ summary, from, to }];
+    });
   }
 
   /** An extraction reads the question and the answer of its turn, and nothing else. */
@@ -117,10 +229,6 @@ export class Mirror {
     const node = this.nodes.get(nodeId);
     if (!node) throw new Error(`The log names node ${nodeId} before it was requested.`);
     return node;
-  }
-
-  private putFold({ toolCallId, nodeId }: { readonly toolCallId: string; readonly nodeId: string }): void {
-    this.folds.set(toolCallId, [...(this.folds.get(toolCallId) ?? []), nodeId]);
   }
 }
 

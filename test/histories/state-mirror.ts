@@ -91,6 +91,12 @@ export class StateMirror {
     return this.values(conversationId, nodeId, null);
   }
 
+  /** Every value that was said on the way to a node until now, as it is shown. */
+  saidOnWayTo(conversationId: string, nodeId: string): ReadonlySet<string> {
+    const values = this.sayings(conversationId, nodeId, () => true);
+    return new Set(values.flatMap((value) => (value === null ? [] : [shown(value)])));
+  }
+
   private blockAt(nodeId: string, conversationId: string, requestedAt: bigint): string | null {
     const turn = this.turnOf(nodeId);
     if (!turn?.keeps) return null;

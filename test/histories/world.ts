@@ -1,7 +1,7 @@
 import type { ConversationCommand, ConversationSource } from '@palimpsest/conversation';
 import type { FieldDefinition } from '@palimpsest/dialogue-state';
 import type { AssistantDefinition } from '@palimpsest/assistant';
-import { Replayer } from '@palimpsest/audit';
+import { type Replay, Replayer } from '@palimpsest/audit';
 import { estimatingCounter } from '@palimpsest/context';
 import {
   type EventCodec,
@@ -154,7 +154,7 @@ export class World {
   }
 
   /** The bytes of a node's request out of the log alone, by objects that have seen nothing before. */
-  async replay(nodeId: string): Promise<{ readonly bytes: Uint8Array; readonly verified: boolean }> {
+  async replay(nodeId: string): Promise<Replay> {
     const node = this.mirror.nodes.get(nodeId);
     if (!node) throw new Error(`There is no node ${nodeId}.`);
     const requests = async (nodeIds: readonly string[]) =>
