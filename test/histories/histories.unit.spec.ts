@@ -12,7 +12,8 @@ import { BUDGET, type Process, ProcessEnds, VERSIONS, World } from './world';
 
 /**
  * Random histories through the real write side: rules, assembly, renderers, sealing, log and replay, of two processes that share nothing but
- * the log, die at any command and begin anew. Invariants 3, 5, 6, 7 and 10 of the design, and I7 of the protocol, for every request.
+ * the log, die at any command and begin anew. Invariants 3, 5, 6 and 7 of the design (`laws.ts`), 10, and I7 of the protocol, for every request,
+ * with edits, switches, clears, folds, compactions, summaries of runs and extractions between them.
  */
 class Told {
   private readonly processes: [Process, Process];
@@ -290,7 +291,7 @@ const unfinished = ({ running, queue }: ActiveConversation): readonly string[] =
 ];
 
 describe('random histories, told by two processes that die', () => {
-  it('P02, O03: every request holds its own path, whole and paired and nothing else, grows from the one before, and replays to the same bytes for ever; a lineage tells what the bytes hold', async () => {
+  it('invariants 3, 5, 6, 7 and 10, P02, O03: every request holds its own path, whole and paired and nothing else, grows from the one before, and replays to the same bytes for ever; a lineage tells what the bytes hold', async () => {
     await fc.assert(
       fc.asyncProperty(history, async ({ whenBusy, moves }) => {
         const told = await Told.begin(whenBusy);

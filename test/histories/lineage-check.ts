@@ -149,10 +149,10 @@ export class LineageCheck {
     return /<state>\\n(.*?)\\n<\/state>/.exec(this.told.sent.get(nodeId)?.toString('utf8') ?? '')?.[1] ?? '';
   }
 
-  private rowOf(nodeId: string): NodeBelow {
+  private rowOf(nodeId: string): NodeBelow & { readonly parent: string | null } {
     const { conversationId, parent, origin, kind, revision } = this.told.mirror.nodeOf(nodeId);
     return {
-      ...{ node_id: nodeId, conversation_id: conversationId, before: parent ?? origin, kind, turn_id: null },
+      ...{ node_id: nodeId, conversation_id: conversationId, parent, before: parent ?? origin, kind, turn_id: null },
       // Of every request it is asked what it held, whatever came of it.
       ...{ status: 'succeeded', requested_revision: revision },
     };

@@ -2,11 +2,11 @@ import { placeOf, type Search } from '@palimpsest/audit';
 import type { NodeRow, ToolCallRow } from '@palimpsest/read-models';
 import type { ShownStatements } from './shown-statements';
 
-type Node = Pick<NodeRow, 'node_id' | 'conversation_id' | 'requested_revision' | 'ended_revision'>;
+type Node = Pick<NodeRow, 'node_id' | 'conversation_id' | 'kind' | 'parent' | 'requested_revision' | 'ended_revision'>;
 
-const anchorOf = ({ node_id: nodeId, conversation_id: conversationId, requested_revision: revision }: Node) => ({
-  ...{ conversationId, nodeId, revision },
-});
+/** A summary stands in requests below the last node that it covers, and nothing grows from it itself. */
+const anchorOf = ({ node_id, conversation_id: conversationId, kind, parent, requested_revision: revision }: Node) =>
+  kind === 'summary' ? { conversationId, nodeId: parent, revision: 0n } : { conversationId, nodeId: node_id, revision };
 
 /** What a node sent and received: as messages, as values in a state block, as the summary that it made. */
 export function searchForNode(node: Node): Search {
