@@ -6,7 +6,7 @@ import type { EventReader } from '../replay';
 import { type RequestRouting, routingOf, type RoutingPlace } from './routing';
 
 /** About half a KiB each. */
-const REMEMBERED = 20_000;
+const REMEMBERED = 50_000;
 /** Requests that are opened at once. */
 const TOGETHER = 128;
 
