@@ -276,7 +276,7 @@ describe('the state of dialogues, materialised by digests', () => {
           }
         }
       }),
-      { numRuns: 12 },
+      { numRuns: 5 },
     );
   }, 120_000);
 
