@@ -206,3 +206,84 @@ describe('with a model again', () => {
     }
   });
 });
+
+describe('the difference of what two answers saw', () => {
+  const last = (turn: Turn): string => turn.nodes.at(-1) ?? '';
+  const changes = async (one: string, other: string) =>
+    (await api.diff(one, other)).items
+      .filter(({ type, name }) => type !== 'frame' && name !== 'read_result')
+      .map(({ change, type, name, before, after }) => [change, type, name ?? (after ?? before)?.excerpt ?? '']);
+
+  it('is told item by item: an edited question, another system prompt, a tool more, a result less', async () => {
+    deployment.tools.behave(() => ({ text: 'the list' }));
+    const [lookup, note] = ['lookup', 'note'].map((name) => ({ type: 'http', name }) as const);
+    const model = { provider: 'openai', name: 'gpt-4.1' } as const;
+    const { assistantId } = await api.assistant({ systemPrompt: 'You answer.', tools: [lookup], model } as never);
+    await api.assistant({ assistantId, systemPrompt: 'You answer briefly.', tools: [lookup, note], model } as never);
+    const { conversationId } = await api.start({ assistantId, version: 1 });
+    const asked = await api.ask(conversationId, '[[sim: call lookup {"q":1}]] [[sim: say so]]');
+    const next = await api.ask(conversationId, 'and then? [[sim: say then]]');
+    const edited = await api.edit(conversationId, next.turnId, 'and before? [[sim: say before]]');
+    expect(await changes(last(next), last(edited))).toEqual([
+      ...[['same', 'tool', 'lookup'], ['same', 'system', ''], ['same', 'user', '']],
+      ...[['same', 'tool_call', 'lookup'], ['same', 'tool_result', ''], ['same', 'assistant', '']],
+      ['changed', 'user', 'and before? [[sim: say before]]'],
+    ]); // prettier-ignore
+
+    const newer = await api.ask(conversationId, 'now? [[sim: say now]]', { assistantVersion: 2 });
+    expect(await changes(last(asked), last(newer))).toEqual(
+      expect.arrayContaining([
+        ['added', 'tool', 'note'],
+        ['changed', 'system', 'You answer briefly.'],
+        ['same', 'tool_result', ''],
+        ['added', 'assistant', 'so'],
+      ]),
+    );
+    const { before, after, sums, items } = await api.diff(last(asked), last(newer));
+    expect([before, after]).toMatchObject([asked, newer].map((turn) => ({ nodeId: last(turn), verified: true })));
+    expect(Object.values(sums).reduce((sum, each) => sum + each.items, 0)).toBe(items.length);
+    const result = items.find(({ type }) => type === 'tool_result');
+    expect([result?.before, result?.after]).toMatchObject([
+      { what: 'turn', bytes: 8 },
+      { what: 'window', bytes: 8 },
+    ]);
+  });
+
+  it('sees through wire formats and conversations: what was said is the same, whoever it was sent to and wherever it was said', async () => {
+    deployment.tools.behave(() => ({ text: 'the list' }));
+    const tools = [{ type: 'http', name: 'lookup' }] as const;
+    const { assistantId } = await api.assistant({ tools, model: { provider: 'openai', name: 'gpt-4.1' } });
+    await api.assistant({ assistantId, tools, model: { provider: 'anthropic', name: 'claude-sonnet-4-5' } });
+    const talk = async (version: number) => {
+      const { conversationId } = await api.start({ assistantId, version });
+      await api.ask(conversationId, '[[sim: call lookup {"q":1}]] [[sim: say so]]');
+      return { conversationId, turn: await api.ask(conversationId, 'and? [[sim: say and]]') };
+    };
+    const [chat, messages] = [await talk(1), await talk(2)];
+    const same = [['same', 'tool', 'lookup'], ['same', 'system', ''], ['same', 'user', ''], ['same', 'tool_call', 'lookup'], ['same', 'tool_result', ''], ['same', 'assistant', ''], ['same', 'user', '']]; // prettier-ignore
+    expect(await changes(last(chat.turn), last(messages.turn))).toEqual(same);
+    // In the conversation itself, and in one that grows from it.
+    const here = await api.ask(chat.conversationId, 'and? [[sim: say and]]', { assistantVersion: 2 });
+    expect((await changes(last(chat.turn), last(here))).slice(0, 6)).toEqual(same.slice(0, 6));
+    const made = await api.makePlaybook(chat.conversationId);
+    if (made.status !== 'created') throw new Error('No playbook was made.');
+    const grown = (await api.openEdit(made.playbookId)).conversationId;
+    const there = await api.ask(grown, 'and? [[sim: say and]]', { assistantVersion: 1 });
+    expect((await changes(last(here), last(there))).slice(0, 6)).toEqual(same.slice(0, 6));
+  });
+
+  it('is of nodes of one tenant alone, and of none that is gone', async () => {
+    const conversationId = await api.conversation();
+    const node = last(await api.ask(conversationId, '[[sim: say a]]'));
+    const stranger = await deployment.client(process);
+    const foreign = last(await stranger.ask(await stranger.conversation(), '[[sim: say b]]'));
+    const code = async (one: string, other: string) =>
+      (await api.send('GET', `/v1/nodes/${one}/diff?with=${other}`)).body['code'];
+    expect(await code(node, foreign)).toBe('not_found');
+    expect(await code(foreign, node)).toBe('not_found');
+    expect(await code(node, 'nobody')).toBe('not_found');
+    expect((await api.send('GET', `/v1/nodes/${node}/diff`)).body['code']).toBe('validation_failed');
+    await api.remove(conversationId);
+    await until(async () => (await code(node, node)) === 'not_found');
+  });
+});

@@ -14,6 +14,7 @@ import type {
   Page,
   PlaybookVersionView,
   PlaybookView,
+  RequestDiffView,
   ReplayView,
   StateHistoryView,
   StatementView,
@@ -270,6 +271,11 @@ export class Client {
   /** `query`: what it is asked of, such as `toolCall=<id>`. */
   async lineage(query: string): Promise<Lineage> {
     return this.get(`/v1/lineage?${query}`);
+  }
+
+  /** What two nodes saw; `other` is the later one. */
+  async diff(nodeId: string, other: string): Promise<Json<RequestDiffView>> {
+    return this.get(`/v1/nodes/${nodeId}/diff?with=${other}`);
   }
 
   /** The raw bytes of a node's request. */

@@ -15,6 +15,7 @@ import { SwitchBranchHandler } from './conversations/switch-branch.handler';
 import { ExportConversationHandler } from './exports/export-conversation.handler';
 import { ImportConversationHandler } from './imports/import-conversation.handler';
 import { GetLineageHandler } from './lineage/lineage.handler';
+import { DiffNodesHandler } from './nodes/diff-nodes.handler';
 import { GetNodeHandler, ReplayNodeHandler } from './nodes/node.handlers';
 import {
   DropGenerationHandler,
@@ -74,6 +75,7 @@ export const handlers = [
   GetUsageHandler,
   GetNodeHandler,
   ReplayNodeHandler,
+  DiffNodesHandler,
   GetLineageHandler,
   ListProjectionsHandler,
   RebuildProjectionHandler,

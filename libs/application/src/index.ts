@@ -19,6 +19,7 @@ export { readDocument } from './imports/read-document';
 export * from './lineage/lineage.query';
 export * from './lineage/lineage.views';
 export * from './metrics';
+export * from './nodes/diff.views';
 export * from './nodes/node.queries';
 export * from './projections/own-projections';
 export * from './projections/projection.commands';

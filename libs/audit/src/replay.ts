@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   type OpenedEvent,
-  type PieceKind,
+  type Piece,
   ownSources,
   resolveManifest,
   restoreSegment,
@@ -55,6 +55,17 @@ export interface Replay {
   readonly parts: readonly ReplayPart[];
 }
 
+/** A piece of a request, before it was written for the wire. */
+export interface ShownPiece {
+  readonly what: ReplayPart['what'];
+  readonly text: string;
+  readonly nodeId: string | null;
+  /** Where in its event's content the text stands; left out for what stands in the request alone. */
+  readonly pointer?: string;
+  /** Of a conversation; left out for what stands in the request alone, or in another stream. */
+  readonly event?: OpenedEvent & { readonly id: string };
+}
+
 /** A request can't be put together, since the log does not hold what its manifest names. */
 export class ReplayBroken extends Error {
   override readonly name = 'ReplayBroken';
@@ -81,13 +92,52 @@ export class Replayer {
 
   /** `requestedRevision`: where the node's `CallRequested` stands. */
   async replay(conversationId: string, nodeId: string, requestedRevision: bigint): Promise<Replay> {
+    const { event, segments, requests } = await this.request(conversationId, nodeId, requestedRevision);
+    return assemble(event, segments, requests);
+  }
+
+  /** The same, and what the request shows, piece by piece, with the events that its texts stand in. */
+  async shown(
+    conversationId: string,
+    nodeId: string,
+    requestedRevision: bigint,
+  ): Promise<{ readonly replay: Replay; readonly pieces: readonly ShownPiece[] }> {
+    const { event, segments, requests } = await this.request(conversationId, nodeId, requestedRevision);
+    const elsewhere = await this.eventsElsewhere(segments);
+    const here = spokenIn(nodeId, requests);
+    const pieces = segments.flatMap(({ segment, events }) =>
+      segment.map((piece) => {
+        const { text, nodeId, source } = piece;
+        const from = source && (source.stream === undefined ? events : elsewhere.get(source.stream))?.get(source.revision); // prettier-ignore
+        const what = whatOf(piece, here, requests);
+        return { what, text, nodeId, ...(source && { pointer: source.pointer }), ...(from && { event: from }) };
+      }),
+    );
+    return { replay: assemble(event, segments, requests), pieces };
+  }
+
+  private async request(conversationId: string, nodeId: string, requestedRevision: bigint) {
     const requests = new Map<string, Found>();
     await this.load(new Map([[nodeId, { conversationId, revision: requestedRevision }]]), requests);
     if (requests.get(nodeId)?.data.provenance)
       throw new NoExactRequest(`Node ${nodeId} was imported: its request is not known.`);
     const places = await this.resolve(conversationId, nodeId, requests);
     const segments = await this.restore(conversationId, places, requests);
-    return assemble(requests.get(nodeId) as Found, segments, requests);
+    return { event: requests.get(nodeId) as Found, segments, requests };
+  }
+
+  /** Of texts that a segment names in another conversation's stream, by that stream and revision. */
+  private async eventsElsewhere(segments: readonly OwnedSegment[]): Promise<ReadonlyMap<string, TextEvents>> {
+    const wanted = segments.flatMap(({ segment }) =>
+      segment.flatMap(({ source }) => {
+        const conversationId = /^conversation-(.+)$/.exec(source?.stream ?? '')?.[1];
+        return source && conversationId !== undefined ? [{ conversationId, revision: BigInt(source.revision) }] : [];
+      }),
+    );
+    const found = new Map<string, TextEvents>();
+    for (const [conversationId, revisions] of byConversation(wanted))
+      found.set(`conversation-${conversationId}`, await this.eventsAt(conversationId, revisions));
+    return found;
   }
 
   private async load(wanted: ReadonlyMap<string, RequestPlace>, into: Map<string, Found>): Promise<void> {
@@ -150,11 +200,14 @@ export class Replayer {
       ownSources(content as StoredRequest).map(({ revision }) => ({ conversationId, revision: BigInt(revision) })),
     );
     const texts = new Map<string, TextEvents>();
-    for (const [conversationId, revisions] of byConversation(wanted)) {
-      const events = await this.log.at(conversationId, [...new Set(revisions)]);
-      texts.set(conversationId, new Map(events.map((event) => [Number(event.revision), event])));
-    }
+    for (const [conversationId, revisions] of byConversation(wanted))
+      texts.set(conversationId, await this.eventsAt(conversationId, revisions));
     return texts;
+  }
+
+  private async eventsAt(conversationId: string, revisions: readonly bigint[]): Promise<TextEvents> {
+    const events = await this.log.at(conversationId, [...new Set(revisions)]);
+    return new Map(events.map((event) => [Number(event.revision), event]));
   }
 }
 
@@ -189,7 +242,6 @@ function assemble(
     for (const piece of segment) {
       const chunk = Buffer.from(wireText(piece), 'utf8');
       chunks.push(chunk);
-      const ofThisTurn = piece.nodeId !== null && spokenIn(piece.nodeId, requests) === here;
       const eventId = piece.source
         ? (piece.source.eventId ?? events.get(piece.source.revision)?.id)
         : requests.get(owner)?.id;
@@ -197,7 +249,7 @@ function assemble(
       extend(parts, {
         from: at,
         to: at + chunk.length,
-        what: whatOf(piece.kind, ofThisTurn),
+        what: whatOf(piece, here, requests),
         nodeId,
         eventId: eventId ?? null,
       });
@@ -220,7 +272,12 @@ function spokenIn(nodeId: string, requests: ReadonlyMap<string, Requested>): str
 }
 
 /** What was said in an earlier turn stands in the window of this one. */
-function whatOf(kind: PieceKind, ofThisTurn: boolean): ReplayPart['what'] {
+function whatOf(
+  { kind, nodeId }: Pick<Piece, 'kind' | 'nodeId'>,
+  here: string,
+  requests: ReadonlyMap<string, Requested>,
+): ReplayPart['what'] {
+  const ofThisTurn = nodeId !== null && spokenIn(nodeId, requests) === here;
   return kind === 'turn' && !ofThisTurn ? 'window' : kind;
 }
 

@@ -7,6 +7,7 @@ export { OpenAiProvider, type ProviderOptions } from './openai-chat/provider';
 export { type Ending, endingOfResponse } from './response-ending';
 export { type NeutralItem, neutralResponse } from './neutral-items';
 export { itemsOfResponse, textOfItems } from './response-items';
+export { type ToolOnWire, toolsOnWire } from './wire-tools';
 export { SimulatedProvider } from './simulated/provider';
 export {
   type Capture,

@@ -48,6 +48,7 @@ const routes = [
   ['GET', `/v1/lineage?node=${ids.node}`],
   ['GET', `/v1/nodes/${ids.node}`],
   ['GET', `/v1/nodes/${ids.node}/replay`],
+  ['GET', `/v1/nodes/${ids.node}/diff?with=${ids.node}`],
 ] as const;
 
 const odd = fc.constantFrom(

@@ -1,15 +1,32 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
-import { ApiBearerAuth, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
-import { GetNode, ReplayNode, type Caller, type NodeView, type ReplayView } from '@palimpsest/application';
+import {
+  ApiBearerAuth,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiQuery,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import {
+  DiffNodes,
+  GetNode,
+  ReplayNode,
+  type Caller,
+  type NodeView,
+  type ReplayView,
+  type RequestDiffView,
+} from '@palimpsest/application';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AtLeastQuery, atLeast } from '../http/at-least';
 import { preferred } from '../http/accept';
-import { idOf } from '../http/ids';
+import { existing, idOf } from '../http/ids';
 import { ApiMinRevision, ApiProblems } from '../http/openapi';
 import { valueOf } from '../http/problem';
 import { CurrentCaller } from '../http/request';
 import { queryOf } from '../http/validate';
+import { DiffQuery, RequestDiffBody } from './diff.dto';
 import { NodeBody, ReplayBody } from './nodes.dto';
 
 const replayTypes = ['application/json', 'application/octet-stream'] as const;
@@ -56,6 +73,22 @@ export class NodesController {
     const replay = valueOf(await this.queries.execute(new ReplayNode(caller, id, atLeast(query))));
     void reply.header('vary', 'accept');
     await (type === 'application/json' ? reply.send(asJson(replay)) : reply.type(type).send(rawBytes(replay)));
+  }
+
+  @Get(':id/diff')
+  @ApiOperation({
+    summary:
+      'What two answers saw, item by item, whatever their providers and conversations: from this node to another',
+  })
+  @ApiQuery({ name: 'with', required: true, schema: { type: 'string' }, description: 'The other node, the later one' })
+  @ApiOkResponse({ type: RequestDiffBody })
+  @ApiProblems('not_found', 'no_exact_request', 'behind', 'sealed')
+  async diffNodes(
+    @CurrentCaller() caller: Caller,
+    @Param('id', idOf('node')) id: string,
+    @Query(queryOf(DiffQuery)) query: DiffQuery,
+  ): Promise<RequestDiffView> {
+    return valueOf(await this.queries.execute(new DiffNodes(caller, id, existing('node', query.with))));
   }
 }
 

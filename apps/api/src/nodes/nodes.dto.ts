@@ -51,7 +51,7 @@ export class NodeBody extends OmitType(TreeNodeBody, ['conversationId']) impleme
   @ApiProperty() readonly exact!: boolean;
 }
 
-const partKinds = [
+export const partKinds = [
   'frame',
   'system',
   'tools',

@@ -10,20 +10,25 @@ import type { ItemView, NodeView, ReplayView } from '../views';
 import { GetNode, ReplayNode } from './node.queries';
 import { ownNode } from './own-node';
 
+/** Refuses where a node was imported. */
+export async function ifExact<T>(nodeId: string, work: () => Promise<T>): Promise<Answer<T>> {
+  try {
+    return answer(await work());
+  } catch (error) {
+    if (!(error instanceof NoExactRequest)) throw error;
+    const detail = 'The node was imported: what it says is known, and the bytes that its model was sent are not.';
+    return refused('no_exact_request', detail, { nodeId });
+  }
+}
+
 @QueryHandler(ReplayNode)
 export class ReplayNodeHandler implements IQueryHandler<ReplayNode> {
   constructor(private readonly system: System) {}
 
   async execute({ caller, nodeId, atLeast }: ReplayNode): Promise<Answer<ReplayView>> {
-    return ownNode(this.system, caller, nodeId, atLeast, async (node) => {
-      try {
-        return answer(await this.system.replayer.replay(node.conversation_id, node.node_id, node.requested_revision));
-      } catch (error) {
-        if (!(error instanceof NoExactRequest)) throw error;
-        const detail = 'The node was imported: what it says is known, and the bytes that its model was sent are not.';
-        return refused('no_exact_request', detail, { nodeId });
-      }
-    });
+    return ownNode(this.system, caller, nodeId, atLeast, (node) =>
+      ifExact(nodeId, () => this.system.replayer.replay(node.conversation_id, node.node_id, node.requested_revision)),
+    );
   }
 }
 

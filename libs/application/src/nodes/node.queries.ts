@@ -3,6 +3,7 @@ import type { Caller } from '../caller/caller';
 import type { AtLeast } from '../conversations/conversation.queries';
 import type { Answer } from '../refusal';
 import type { NodeView, ReplayView } from '../views';
+import type { RequestDiffView } from './diff.views';
 
 export class GetNode extends Query<Answer<NodeView>> {
   constructor(
@@ -20,6 +21,17 @@ export class ReplayNode extends Query<Answer<ReplayView>> {
     readonly caller: Caller,
     readonly nodeId: string,
     readonly atLeast: AtLeast = {},
+  ) {
+    super();
+  }
+}
+
+/** What two nodes saw, item by item. The second one is the later. */
+export class DiffNodes extends Query<Answer<RequestDiffView>> {
+  constructor(
+    readonly caller: Caller,
+    readonly nodeId: string,
+    readonly withNodeId: string,
   ) {
     super();
   }

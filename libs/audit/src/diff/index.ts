@@ -1,0 +1,3 @@
+export { diffItems, type ItemDifference } from './diff-items';
+export { type ShownItem } from './shown-item';
+export { shownItems } from './shown-items';
