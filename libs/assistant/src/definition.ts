@@ -1,4 +1,5 @@
 import type { StateSchema } from '@palimpsest/dialogue-state';
+import type { ContextChoice } from './context';
 
 /** One version of an assistant. Versions are events and never change. */
 export interface AssistantDefinition {
@@ -13,6 +14,8 @@ export interface AssistantDefinition {
   readonly zone: string;
   /** Left out: on demand, by the assistant's own model. */
   readonly compaction?: CompactionChoice;
+  /** Left out of versions from before it was there: nothing leaves their requests but by a compaction. */
+  readonly context?: ContextChoice;
   /** What is kept of the state of its dialogues; left out: nothing. */
   readonly state?: StateSchema;
   /** Who reads what its turns say of the state; left out: nobody. Only beside a `state`. */

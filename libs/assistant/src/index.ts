@@ -1,2 +1,3 @@
+export * from './context';
 export * from './definition';
 export * from './rules';

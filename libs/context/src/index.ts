@@ -1,4 +1,5 @@
 export * from './correction';
+export { leftOutOf, without } from './filter';
 export * from './items';
 export * from './manifest';
 export * from './pointer';

@@ -8,7 +8,7 @@ import { ApiIdempotencyKey, ApiProblems, whileWriting } from '../http/openapi';
 import { valueOf } from '../http/problem';
 import { CurrentCaller, CurrentIdempotency } from '../http/request';
 import { bodyOf } from '../http/validate';
-import { AssistantBody, CreateAssistantBody } from './assistants.dto';
+import { AssistantBody, type ContextFields, CreateAssistantBody } from './assistants.dto';
 
 @ApiTags('assistants')
 @ApiBearerAuth()
@@ -27,7 +27,8 @@ export class AssistantsController {
     @CurrentIdempotency() idempotency: Idempotency,
     @Body(bodyOf(CreateAssistantBody)) body: CreateAssistantBody,
   ): Promise<AssistantView> {
-    const { assistantId, model, name, systemPrompt, tools, locale, zone, compaction, state, extraction } = body;
+    const { assistantId, model, name, systemPrompt, tools, locale, zone, compaction, context, state, extraction } =
+      body;
     const specification = given({
       assistantId: assistantId === undefined ? undefined : existing('assistant', assistantId),
       name,
@@ -37,9 +38,19 @@ export class AssistantsController {
       locale,
       zone,
       compaction: compaction && given({ ...compaction, model: compaction.model && given({ ...compaction.model }) }),
+      context: context && contextOf(context),
       state,
       extraction: extraction && given({ ...extraction, model: extraction.model && given({ ...extraction.model }) }),
     });
     return valueOf(await this.commands.execute(new CreateAssistantVersion(caller, idempotency, specification)));
   }
+}
+
+function contextOf({ window, pressure, everyTurns, summaries }: ContextFields) {
+  return given({
+    window: window && given({ ...window }),
+    pressure: pressure && given({ ...pressure }),
+    everyTurns,
+    summaries: summaries && given({ ...summaries, model: summaries.model && given({ ...summaries.model }) }),
+  });
 }

@@ -1,4 +1,5 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { AssistantView } from '@palimpsest/application';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsIn, IsInt, IsNumber, IsObject, Max, Min, ValidateNested } from 'class-validator';
@@ -13,6 +14,7 @@ import {
   IsText,
   IsZone,
   Optional,
+  OptionalOrNull,
 } from '../http/rules';
 
 const providers = ['openai', 'anthropic', 'simulated'] as const;
@@ -110,6 +112,97 @@ export class ExtractionFields {
   readonly model?: ModelFields;
 }
 
+const manyMessages = 10_000;
+const share = { type: 'number', minimum: 0.05, maximum: 1 } as const;
+
+/** A whole number that may be left out. */
+const Count = (minimum: number, maximum: number, more: ApiPropertyOptions): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ type: 'integer', minimum, maximum, ...more }),
+    ...[Optional(), IsInt(), Min(minimum), Max(maximum)],
+  );
+
+const Share = (more: ApiPropertyOptions): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ ...share, ...more }),
+    ...[Optional(), IsNumber(), Min(share.minimum), Max(share.maximum)],
+  );
+
+export class WindowFields {
+  @Count(2, manyMessages, {
+    default: 24,
+    description: 'Questions and final answers that gather before the oldest leave',
+  })
+  readonly messages?: number;
+
+  @Count(1, manyMessages, { default: 12, description: 'How many stay; fewer than `messages`' })
+  readonly keep?: number;
+}
+
+export class PressureFields {
+  @Share({ default: 0.7, description: 'Share of the model’s input cap that a request passes' })
+  readonly above?: number;
+
+  @Share({ default: 0.4, description: 'Share to which it is brought down; less than `above`' })
+  readonly below?: number;
+}
+
+export class SummaryFields {
+  @ApiPropertyOptional({
+    type: ModelFields,
+    description: 'Who writes the summaries; left out, the assistant’s own model',
+  })
+  @Optional()
+  @IsNested()
+  @ValidateNested()
+  @Type(() => ModelFields)
+  readonly model?: ModelFields;
+
+  @ApiPropertyOptional({ description: 'What a summary is asked for, instead of our own words' })
+  @Optional()
+  @IsText()
+  readonly instruction?: string;
+
+  @Count(50, manyTokens, {
+    description: 'Tokens of one summary at most; by default a twentieth of the input cap, from 200 to 1,000',
+  })
+  readonly maxTokens?: number;
+
+  @Count(50, manyTokens, {
+    description:
+      'Tokens of all summaries in a request, beyond which they are compacted; by default six times `maxTokens`',
+  })
+  readonly totalTokens?: number;
+}
+
+export class ContextFields {
+  @ApiPropertyOptional({ type: WindowFields, nullable: true, description: 'Null turns the window off' })
+  @OptionalOrNull()
+  @IsNested()
+  @ValidateNested()
+  @Type(() => WindowFields)
+  readonly window?: WindowFields | null;
+
+  @ApiPropertyOptional({ type: PressureFields, nullable: true, description: 'Null turns it off' })
+  @OptionalOrNull()
+  @IsNested()
+  @ValidateNested()
+  @Type(() => PressureFields)
+  readonly pressure?: PressureFields | null;
+
+  @Count(1, manyMessages, {
+    description: 'Turns that leave together as soon as another one is behind them; left out, however many there are',
+  })
+  readonly everyTurns?: number;
+
+  @ApiPropertyOptional({ type: SummaryFields })
+  @Optional()
+  @IsNested()
+  @ValidateNested()
+  @Type(() => SummaryFields)
+  readonly summaries?: SummaryFields;
+}
+
 export class ToolFields {
   @ApiProperty({ enum: toolTypes })
   @IsIn(toolTypes)
@@ -166,6 +259,16 @@ export class CreateAssistantBody {
   @ValidateNested()
   @Type(() => CompactionFields)
   readonly compaction?: CompactionFields;
+
+  @ApiPropertyOptional({
+    type: ContextFields,
+    description: 'When the oldest messages leave the requests of its conversations for a summary of them',
+  })
+  @Optional()
+  @IsNested()
+  @ValidateNested()
+  @Type(() => ContextFields)
+  readonly context?: ContextFields;
 
   @ApiPropertyOptional({
     oneOf: [

@@ -4,6 +4,9 @@ import { Matches, MaxLength, ValidateBy, ValidateIf, type ValidationOptions } fr
 /** May be left out. Null is not left out. */
 export const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
+/** May be left out, or be null: what it stands for is then turned off. */
+export const OptionalOrNull = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined && value !== null);
+
 const rule = (
   name: string,
   message: string,

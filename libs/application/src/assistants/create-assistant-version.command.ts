@@ -1,4 +1,5 @@
 import { Command } from '@nestjs/cqrs';
+import type { ContextWanted } from '@palimpsest/assistant';
 import type { Caller, Idempotency } from '../caller/caller';
 import type { Answer } from '../refusal';
 import type { AssistantView } from '../views';
@@ -30,6 +31,12 @@ export interface AssistantSpecification {
     readonly instruction?: string;
     /** By itself, when a request passes this share of the model's input cap. */
     readonly at?: number;
+  };
+  /** What leaves its requests, and when; left out: as by default. */
+  readonly context?: Omit<ContextWanted, 'summaries'> & {
+    readonly summaries?: Omit<NonNullable<ContextWanted['summaries']>, 'model'> & {
+      readonly model?: ModelSpecification;
+    };
   };
   /** What is kept of the state of its dialogues: a schema as it was given, or ours. Left out: nothing. */
   readonly state?: unknown;

@@ -1,9 +1,11 @@
-import type {
-  AssistantDefinition,
-  CompactionChoice,
-  ExtractionChoice,
-  ModelChoice,
-  ToolDefinition,
+import {
+  type AssistantDefinition,
+  type CompactionChoice,
+  type ContextChoice,
+  contextChoice,
+  type ExtractionChoice,
+  type ModelChoice,
+  type ToolDefinition,
 } from '@palimpsest/assistant';
 import { READ_RESULT } from '@palimpsest/context';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
@@ -63,6 +65,8 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     if (!compaction.ok) return compaction;
     const extraction = this.extraction(specification, schema.value !== undefined);
     if (!extraction.ok) return extraction;
+    const context = this.context(specification.context, model.value);
+    if (!context.ok) return context;
     const tools: ToolDefinition[] = [];
     for (const reference of specification.tools ?? []) {
       if (OWN_TOOLS.has(reference.name))
@@ -96,7 +100,8 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     tools.sort((a, b) => (a.name < b.name ? -1 : 1));
     const compacts = specification.compaction && { compaction: compaction.value };
     const keeps = schema.value && { state: schema.value, ...(extraction.value && { extraction: extraction.value }) };
-    return answer({ name, systemPrompt, model: model.value, tools, locale, zone, ...compacts, ...keeps });
+    const fixed = { name, systemPrompt, model: model.value, tools, locale, zone, context: context.value };
+    return answer({ ...fixed, ...compacts, ...keeps });
   }
 
   /** What it leaves out is what the registry says now: from here on it is part of the version. */
@@ -158,6 +163,14 @@ export class CreateAssistantVersionHandler implements ICommandHandler<CreateAssi
     if (!named) return answer({ mode });
     const model = this.model(named);
     return model.ok ? answer({ mode, model: model.value }) : model;
+  }
+
+  private context(wanted: AssistantSpecification['context'] = {}, own: ModelChoice): Answer<ContextChoice> {
+    const { model: named, ...others } = wanted.summaries ?? {};
+    const model = named && this.model(named);
+    if (model && !model.ok) return model;
+    const made = contextChoice({ ...wanted, summaries: { ...others, ...(model && { model: model.value }) } }, own);
+    return 'choice' in made ? answer(made.choice) : refused('validation_failed', made.problem);
   }
 
   private facts({ provider, name }: Pick<ModelChoice, 'provider' | 'name'>): ModelFacts {
