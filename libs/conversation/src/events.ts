@@ -233,14 +233,14 @@ export type RequestedNode =
       readonly carrier: Carrier;
     };
 
-/** `demand`: somebody asked; `topic`: and began another one with it; `pressure`: the policy, since the input had grown. */
-export type CompactionReason = 'demand' | 'topic' | 'pressure';
-
 /**
- * Why a run of a path was summarised: its window was full; the input had grown; a request did not fit; so many turns had passed; another
- * topic began.
+ * `demand`: somebody asked; `topic`: and began another one with it; `pressure`: the policy, since the input had grown; `summaries`: since there
+ * were too many of them.
  */
-export type SegmentReason = 'window' | 'pressure' | 'budget' | 'turns' | 'topic';
+export type CompactionReason = 'demand' | 'topic' | 'pressure' | 'summaries';
+
+/** Why a run of a path was summarised: its window was full; the input had grown; a request did not fit; so many turns had passed. */
+export type SegmentReason = 'window' | 'pressure' | 'budget' | 'turns';
 
 /** Of a call outside a turn: what this node sends as its question. */
 export interface Instruction {
@@ -289,7 +289,7 @@ interface Shapes {
       exact: boolean;
       tokens?: RequestTokens;
       prefix?: RequestPrefix;
-      /** Of a summary: what its request leaves out of the run that it stands for, and so the summary too. */
+      /** Of a summary or a compaction in words: what its request leaves out of what it stands for. */
       leftOut?: readonly ItemTagging[];
       provenance?: NodeProvenance;
     };

@@ -14,12 +14,14 @@ export {
   carrierOf,
   type ConversationState,
   type DeletedConversation,
+  isSource,
   type KeyRecord,
   type NodeRecord,
   type QueuedTurn,
   type RunningTurn,
   type ToolCallRecord,
   type TurnRecord,
+  type TurnStart,
 } from './state';
 export { invalidText, syntheticText } from './synthetic-results';
 export { Table } from './table';

@@ -1,4 +1,4 @@
-export { isExact, reservedParams } from './params';
+export { isExact, reservedParams, thinks } from './params';
 export * from './models';
 export { compactsItself, holdsCompaction } from './own-compaction';
 export * from './port';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type MakeCounter,
   type NodeRecord,
+  leftOutOf,
   type PathFold,
   nodeAsRequested,
   type PlacedSegment,
@@ -16,10 +17,12 @@ import {
   type SummarySegment,
   unusedSegments,
   wireBytes,
+  without,
 } from '@palimpsest/context';
 import type {
   ActiveConversation,
   CallRequestedDraft,
+  CompactionReason,
   ConversationEvent,
   DraftEvent,
   EventOf,
@@ -27,9 +30,10 @@ import type {
   NodeId,
   NodeKind,
   RequestedNode,
+  SegmentReason,
 } from '@palimpsest/conversation';
-import type { AssistantDefinition, ModelChoice } from '@palimpsest/assistant';
-import { isExact, type ModelProvider } from '@palimpsest/providers';
+import type { AssistantDefinition, ModelChoice, SummaryChoice } from '@palimpsest/assistant';
+import { isExact, type ModelProvider, thinks } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
 import { type MeasuredPath, measurePath } from './compaction/runs';
 import { turnsBefore } from './extraction/before';
@@ -115,7 +119,7 @@ export class Assembly {
     const { paths, providerOf, countersOf } = this.options;
     const held = await paths.hold({ conversationId, nodeId: from, revision, turnStartedAt: revision + 1n });
     const { fold } = held;
-    const model = modelFor(kind, assistant.definition);
+    const model = modelFor({ kind }, assistant.definition);
     const { path } = await this.readable(held, fold, from, model);
     const segments = fold.segmentsOn(path);
     const unused = kind === 'turn' ? unusedSegments(state, path, segments) : [];
@@ -140,7 +144,7 @@ export class Assembly {
     const held = await paths.hold({ ...wanted, nodeId: from });
     const fold = held.fold.over();
     before.forEach((event, at) => fold.put({ ...event, revision: revision + 1n + BigInt(at) }));
-    const model = modelFor(place.kind, assistant.definition);
+    const model = modelFor(place, assistant.definition);
     const provider = this.options.providerOf(model.provider);
     const { path, expanded } = await this.readable(held, fold, from, model);
     const expansions = expansionsFor(nodeId, expanded);
@@ -159,7 +163,8 @@ export class Assembly {
         request: NOTHING,
       },
     });
-    const compact = place.kind === 'compaction' && assistant.definition.compaction?.by === 'provider';
+    const compact = place.kind === 'compaction' && isByProvider(place.reason, assistant.definition);
+    const inWords = place.kind === 'summary' || (place.kind === 'compaction' && !compact);
     const render = (nodes: readonly PathNode[]) =>
       provider.render({
         ...{ ...assistant, assistant: { ...assistant.definition, model }, path: nodes },
@@ -173,17 +178,21 @@ export class Assembly {
       const at = revision + 1n + BigInt(before.length + expansions.length + summaries.length);
       if (place.kind === 'extraction') {
         const alone = render(exchangeAlone(fold, path, nodeAt(at)));
-        return { rendered: alone, folds: [], tokens: counter.request(alone), summaries };
+        return { rendered: alone, folds: [], tokens: counter.request(alone), summaries, leftOut: [] };
       }
       const shown = await this.summaries.shown(held, fold, path, choice);
-      const fit = foldToFit({ fold: fold.over(), path: shown, nodeAt, counter, cap: model.inputCap, at, render });
-      return { ...fit, summaries };
+      const leftOut = inWords ? leftOutOf(fold.render(shown, null), fold.tagsOn(shown)) : [];
+      const fit = foldToFit({
+        ...{ fold: fold.over(), path: shown, nodeAt, counter, cap: model.inputCap, at },
+        render: (nodes) => render(without(nodes, leftOut)),
+      });
+      return { ...fit, summaries, leftOut };
     };
     const choices = await this.summaries.choices(place, state, fold, path, { held, wanted });
     let fit = await fitted(choices[0]);
     for (const choice of choices.slice(1)) if (fit.tokens > model.inputCap) fit = await fitted(choice);
     if (fit.tokens > model.inputCap) throw new ContextTooLarge(fit.tokens, model.inputCap);
-    const { rendered, folds, summaries } = fit;
+    const { rendered, folds, summaries, leftOut } = fit;
     if (rendered.unpaired) this.options.onUnpaired(nodeId, rendered.unpaired);
     const body = this.bodyOf(rendered, provider.name);
     const placed = await paths.placed(held, path);
@@ -215,6 +224,7 @@ export class Assembly {
       exact: !compact && isExact(model.params),
       tokens: { counted: counterBy().request(rendered), estimated: counter.request(rendered) },
       prefix,
+      ...(leftOut.length > 0 && { leftOut }),
     };
     const statements = told?.statements ?? [];
     const said = [...expansions, ...summaries, ...folds];
@@ -257,11 +267,27 @@ export class Assembly {
 /** Whose path is assembled: a compaction's is the one that it ends. */
 const nodeBefore = (place: RequestedNode): NodeId | null => (place.kind === 'compaction' ? place.origin : place.parent);
 
+/** What a call is told of who makes it. */
+export type CallOf = { readonly kind: NodeKind; readonly segment?: SegmentReason | undefined };
+
 /** A summary or an extraction may be another model's work. */
-export function modelFor(kind: NodeKind, { model, compaction, extraction }: AssistantDefinition): ModelChoice {
+export function modelFor({ kind, segment }: CallOf, definition: AssistantDefinition): ModelChoice {
+  const { model, compaction, context, extraction } = definition;
   if (kind === 'extraction') return extraction?.model ?? model;
+  if (segment) return summariser(model, context?.summaries);
   return kind === 'compaction' || kind === 'summary' ? (compaction?.model ?? model) : model;
 }
+
+/** The provider keeps what it says short too, unless a part of that may be for thinking: then its words alone are measured. */
+function summariser(own: ModelChoice, summaries: SummaryChoice | undefined): ModelChoice {
+  const model = summaries?.model ?? own;
+  if (!summaries || thinks(model)) return model;
+  return { ...model, maxOutputTokens: Math.min(model.maxOutputTokens, summaries.maxTokens) };
+}
+
+/** In the provider's own form. What merges summaries is words again: a provider makes no compaction of a request that is small. */
+export const isByProvider = (reason: CompactionReason, { compaction }: AssistantDefinition): boolean =>
+  compaction?.by === 'provider' && reason !== 'summaries';
 
 const summaryFolded = (nodeId: NodeId, segment: SummarySegment): EventOf<'SummaryFolded'> => ({
   type: 'SummaryFolded',

@@ -57,6 +57,14 @@ export interface WriterOptions {
   >;
 }
 
+type Conversation = Pick<ConversationIdentity, 'conversationId' | 'tenantId'>;
+
+/** A conversation's state, and where its stream stood. */
+export interface Seen {
+  readonly state: ConversationState;
+  readonly revision: bigint;
+}
+
 /** How often and how long; and what to do once an append is known to be stored (PROTOCOL A4). */
 export interface WriteOptions {
   readonly persist?: 'attempts' | 'until-stored';
@@ -87,7 +95,7 @@ export class ConversationWriter {
 
   /** Rejects with `OutcomeUnknown` where the outcome is not known in time: the work goes on. */
   async handle(
-    conversation: Pick<ConversationIdentity, 'conversationId' | 'tenantId'>,
+    conversation: Conversation,
     command: ConversationCommand,
     context: CommandContext,
     options: WriteOptions = {},
@@ -119,25 +127,28 @@ export class ConversationWriter {
   }
 
   /** The answer of the rules to a command that would append nothing: it had its effect before, or it is refused. Read now. */
-  async judge(
-    { conversationId, tenantId }: Pick<ConversationIdentity, 'conversationId' | 'tenantId'>,
-    command: ConversationCommand,
-  ): Promise<Handled | undefined> {
+  async judge({ conversationId, tenantId }: Conversation, command: ConversationCommand): Promise<Handled | undefined> {
     const { state, revision, position } = await this.read(conversationId, tenantId);
     const decision = decide(state, command);
     if (!decision.ok) return { ok: false, refusal: decision.refusal, state, revision, position };
     return decision.known && { ok: true, events: [], known: decision.known, state, revision, position };
   }
 
-  /** The assistant at the head, and what a request of this kind would hold there. Undefined where there is no head. */
+  /** The state as memory holds it; read where it holds none. For what is decided anew before anything comes of it. */
+  async look({ conversationId, tenantId }: Conversation): Promise<Seen> {
+    return this.handler.known(conversationStream(conversationId)) ?? this.read(conversationId, tenantId);
+  }
+
+  /** The assistant at a node, and what a request of this kind would hold there. Undefined where there is no such node. */
   async measure(
-    { conversationId, tenantId }: Pick<ConversationIdentity, 'conversationId' | 'tenantId'>,
+    { conversationId }: Conversation,
     kind: NodeKind,
+    { state, revision }: Seen,
+    from: NodeId | null = state.status === 'active' ? state.head : null,
   ): Promise<{ readonly assistant: AssistantVersion; readonly path: MeasuredPath } | undefined> {
-    const { state, revision } = await this.read(conversationId, tenantId);
-    if (state.status !== 'active' || state.head === null) return undefined;
-    const assistant = await this.assistantFor(conversationId, state, state.head);
-    const path = await this.options.assembly.measure(kind, state.head, { conversationId, revision, assistant, state });
+    if (state.status !== 'active' || from === null) return undefined;
+    const assistant = await this.assistantFor(conversationId, state, from);
+    const path = await this.options.assembly.measure(kind, from, { conversationId, revision, assistant, state });
     return { assistant, path };
   }
 

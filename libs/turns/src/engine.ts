@@ -9,7 +9,6 @@ import {
 import type { AssembledRequest } from './assembly';
 import { Carries, type CarryLimits, type Full } from './carries';
 import type { Carry, TurnWriter } from './carry';
-import type { CompactionPolicy } from './compaction/policy';
 import type { CommandContext, ConversationWriter, Handled, Stored, WriteOptions } from './conversation-writer';
 import type { EngineEvents } from './engine-events';
 import type { ExtractionPolicy } from './extraction/policy';
@@ -17,8 +16,9 @@ import type { ConversationIdentity } from './identity';
 import type { Leases } from './leases';
 import type { ModelCalls } from './model-calls';
 import type { Paths } from './paths';
-import { RequestImpossible } from './request-too-large';
+import { ContextTooLarge, RequestImpossible } from './request-too-large';
 import type { ToolRuns } from './tool-runs';
+import type { ContextPolicy } from './upkeep/policy';
 import type { TurnFeed } from './turn-feed';
 
 /** Named limits of a process that carries turns. */
@@ -41,8 +41,8 @@ export interface EngineOptions {
   readonly newId: () => string;
   /** The question of a queued turn, from the log. */
   readonly questionOf: (conversationId: string, turnId: string) => Promise<string | undefined>;
-  /** Before a client's question, and when a turn has ended and nothing waits. */
-  readonly compaction: Pick<CompactionPolicy, 'beforeTurn' | 'afterTurn'>;
+  /** Before a client's question, when a turn has ended and nothing waits, and where a request does not fit. */
+  readonly context: Pick<ContextPolicy, 'beforeTurn' | 'afterTurn' | 'makeRoom'>;
   /** Before any question, and when a turn has completed. */
   readonly extraction: Pick<ExtractionPolicy, 'beforeTurn' | 'afterTurn'>;
 }
@@ -60,6 +60,8 @@ interface ForeignEvent {
 
 /** For what no person asked for. */
 export const OURSELVES = 'palimpsest';
+/** Summaries that are made for one request that does not fit. */
+const MOST_ROOMS = 4;
 /** Tries to go on after a fact was stored alone, before the turn is given up; the pause before each. */
 const GO_ON_PAUSES_MS = [0, 200, 1000, 3000];
 
@@ -113,7 +115,7 @@ export class TurnEngine implements TurnWriter {
     const { turnId, carrier } = command;
     const context = { actor, correlationId: turnId };
     await this.options.extraction.beforeTurn(conversation, command);
-    if (command.type === 'StartTurn') await this.options.compaction.beforeTurn(conversation, command);
+    if (command.type === 'StartTurn') await this.options.context.beforeTurn(conversation, command);
     const begun = await this.carries.inPlace(conversation.tenantId, () =>
       this.carry(conversation, turnId, carrier, command, context),
     );
@@ -221,7 +223,7 @@ export class TurnEngine implements TurnWriter {
 
   private afterTurn(conversation: ConversationIdentity, turnId: string, { turns }: ActiveConversation): void {
     const version = turns.get(turnId)?.start?.assistantVersion;
-    if (version !== undefined) this.options.compaction.afterTurn(conversation, version);
+    if (version !== undefined) this.options.context.afterTurn(conversation, version);
   }
 
   /** The carry under which these events were appended: a new one where they name it. */
@@ -277,9 +279,12 @@ export class TurnEngine implements TurnWriter {
   private goOnAfterFacts(carry: Carry, cause: unknown): void {
     this.background(carry, async () => {
       let last = cause;
-      for (const pause of GO_ON_PAUSES_MS) {
-        if (last instanceof RequestImpossible) return this.fail(carry, last.reason, last.message);
-        await sleep(pause);
+      let rooms = 0;
+      for (let tries = 0; tries < GO_ON_PAUSES_MS.length;) {
+        if (last instanceof ContextTooLarge && rooms++ < MOST_ROOMS && (await this.makeRoom(carry, last))) {
+          // The same request again, with less before it.
+        } else if (last instanceof RequestImpossible) return this.fail(carry, last.reason, last.message);
+        else await sleep(GO_ON_PAUSES_MS[tries++]);
         try {
           return await this.goOn(carry);
         } catch (error) {
@@ -289,6 +294,15 @@ export class TurnEngine implements TurnWriter {
       this.options.events.broken(carry.turnId, last);
       return this.fail(carry, 'internal', 'The next request could not be put together.');
     });
+  }
+
+  private async makeRoom(carry: Carry, tooLarge: ContextTooLarge): Promise<boolean> {
+    try {
+      return await this.options.context.makeRoom(carry.conversation, carry.turnId, tooLarge);
+    } catch (error) {
+      this.options.events.broken(carry.turnId, error);
+      return false;
+    }
   }
 
   private async goOn(carry: Carry): Promise<void> {

@@ -15,7 +15,7 @@ export class RequestTooLarge extends RequestImpossible {
   }
 }
 
-/** It does not fit the model's input cap, with every tool result folded that may be. */
+/** It does not fit the model's input cap, with every tool result folded and all summarised that may be. */
 export class ContextTooLarge extends RequestImpossible {
   override readonly name = 'ContextTooLarge';
   readonly reason = 'context_overflow';
@@ -24,7 +24,7 @@ export class ContextTooLarge extends RequestImpossible {
     readonly cap: number,
   ) {
     super(
-      `The request has about ${tokens} tokens with every tool result folded, and the model takes ${cap}. Ask for less, have the conversation compacted, or begin anew.`,
+      `The request has about ${tokens} tokens, with every tool result folded and every earlier turn summarised that can be, and the model takes ${cap}. Ask for less, or begin anew.`,
     );
   }
 }

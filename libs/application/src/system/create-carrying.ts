@@ -14,8 +14,9 @@ import {
   Assembly,
   type Assistants,
   BytesInFlight,
-  CompactionPolicy,
+  CompactionAtThreshold,
   Compactor,
+  ContextPolicy,
   type ConversationIdentities,
   ConversationWriter,
   ExtractionPolicy,
@@ -25,6 +26,7 @@ import {
   ModelCalls,
   Paths,
   type RequestBody,
+  Segments,
   type Statements,
   Sweep,
   ToolRuns,
@@ -93,9 +95,10 @@ export function createCarrying(parts: CarryingParts): Carrying {
     tools: new ToolRuns({ ...parts, registry: parts.tools, paths, ...pick(limits, 'maxToolResultBytes', 'leaseMs') }),
     limits: { ...pick(limits, 'maxRunningTurns', 'maxRunningTurnsPerTenant'), maxRounds, approvalMs },
     questionOf: questionOf(parts, writer),
-    compaction: {
+    context: {
       beforeTurn: (conversation, command) => policy.beforeTurn(conversation, command),
       afterTurn: (conversation, version) => policy.afterTurn(conversation, version),
+      makeRoom: (conversation, turnId, tooLarge) => policy.makeRoom(conversation, turnId, tooLarge),
     },
     extraction: {
       beforeTurn: (conversation, coming) => extractions.beforeTurn(conversation, coming),
@@ -106,12 +109,10 @@ export function createCarrying(parts: CarryingParts): Carrying {
   const work = new WorkCalls({ writer: engine, leases, wire, providerOf, events });
   const compactor = new Compactor({ writer, work, newId: clock.newId });
   const { compactionWaitMs: waitMs } = limits;
-  const policy: CompactionPolicy = new CompactionPolicy({
-    writer,
-    assistants: parts.assistants,
-    compactor,
-    events,
-    waitMs,
+  const segments = new Segments({ writer, work, compactor, newId: clock.newId });
+  const policy: ContextPolicy = new ContextPolicy({
+    ...{ writer, assistants: parts.assistants, segments, events, waitMs },
+    upkeep: [segments, new CompactionAtThreshold(writer, compactor)],
   });
   const extractor = new Extractor({
     ...pick(parts, 'assistants', 'statements'),

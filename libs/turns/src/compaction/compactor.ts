@@ -1,6 +1,6 @@
 import { estimatingCounter } from '@palimpsest/context';
 import type { CommandKey, CompactionReason, Known, NodeId, StartCompaction } from '@palimpsest/conversation';
-import { modelFor } from '../assembly';
+import { isByProvider, modelFor } from '../assembly';
 import type { ConversationWriter } from '../conversation-writer';
 import type { ConversationIdentity } from '../identity';
 import type { WorkCalls, WorkOutcome, WorkRequested } from '../work-calls';
@@ -36,15 +36,20 @@ export class Compactor {
     const judged = await writer.judge(conversation, this.command(wanted, ''));
     if (judged && !judged.ok) return { ok: false, refusal: judged.refusal };
     if (judged?.known) return { ok: true, known: judged.known, position: judged.position };
-    const measured = await writer.measure(conversation, 'compaction');
+    const measured = await writer.measure(
+      conversation,
+      'compaction',
+      await writer.read(conversation.conversationId, conversation.tenantId),
+    );
     if (!measured) return { ok: false, refusal: { code: 'nothing_to_compact' } };
     const { definition } = measured.assistant;
-    const { inputCap, maxOutputTokens } = modelFor('compaction', definition);
-    const { by, instruction = by === 'provider' ? COMPACT : SUMMARISE } = definition.compaction ?? {};
+    const { inputCap, maxOutputTokens } = modelFor({ kind: 'compaction' }, definition);
+    const byProvider = isByProvider(wanted.reason, definition);
+    const { instruction = byProvider ? COMPACT : SUMMARISE } = definition.compaction ?? {};
     const room = { room: inputCap - estimatingCounter().text(instruction), summary: maxOutputTokens };
     let continues: NodeId | undefined;
     // What its own model was asked last, a provider compacts as a whole.
-    for (const parent of by === 'provider' ? [] : cutIntoRuns(measured.path, room)) {
+    for (const parent of byProvider ? [] : cutIntoRuns(measured.path, room)) {
       const run = { type: 'RequestSummary', ...this.ids(), instruction, parent, continues } as const;
       const requested = await work.request(conversation, run, wanted.actor, judgeSummary);
       if (!requested.ok || 'known' in requested) return requested;
@@ -53,7 +58,7 @@ export class Compactor {
       continues = outcome.nodeId;
     }
     const command = this.command(wanted, instruction, continues);
-    const judge = by === 'provider' ? judgeOwnForm : judgeSummary;
+    const judge = byProvider ? judgeOwnForm : judgeSummary;
     const requested = await work.request(conversation, command, wanted.actor, judge);
     return requested.ok && 'outcome' in requested ? { ok: true, outcome: await requested.outcome } : requested;
   }

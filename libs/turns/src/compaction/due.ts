@@ -1,5 +1,5 @@
 import type { ActiveConversation, NodeId } from '@palimpsest/conversation';
-import type { MeasuredPath } from './runs';
+import type { MeasuredTurn } from './runs';
 
 export interface Threshold {
   /** Share of the model's input cap. */
@@ -11,11 +11,22 @@ export interface Threshold {
 }
 
 /** Whether a path's request passes the threshold, and a summary could help: prompt and tools stay, whatever is summarised. */
-export function isDue({ fixed, turns }: MeasuredPath, { at, cap, more }: Threshold): boolean {
+export function isDue(path: Tokens, { at, cap, more }: Threshold): boolean {
   const limit = at * cap;
-  const said = turns.reduce((sum, { tokens }) => sum + tokens, 0);
-  return said > 0 && fixed + more < limit && fixed + said + more >= limit;
+  return tokensOf(path.turns) > 0 && path.fixed + more < limit && more >= roomOn(path, { at, cap });
 }
+
+interface Tokens {
+  readonly fixed: number;
+  readonly turns: readonly Pick<MeasuredTurn, 'tokens'>[];
+}
+
+/** Tokens that may come before the threshold is passed. */
+export const roomOn = ({ fixed, turns }: Tokens, { at, cap }: Omit<Threshold, 'more'>): number =>
+  at * cap - fixed - tokensOf(turns);
+
+export const tokensOf = (turns: readonly Pick<MeasuredTurn, 'tokens'>[]): number =>
+  turns.reduce((sum, { tokens }) => sum + tokens, 0);
 
 /** Whether the path to this node is being summarised, or could not be: once is enough, or a broken summariser is asked for ever. */
 export function wasTried({ nodes }: ActiveConversation, head: NodeId): boolean {

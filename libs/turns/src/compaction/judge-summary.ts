@@ -1,3 +1,4 @@
+import { estimatingCounter } from '@palimpsest/context';
 import type { WorkAnswer } from '@palimpsest/conversation';
 import { type Ending, endingOfResponse, holdsCompaction, textOfItems } from '@palimpsest/providers';
 import type { JudgeAnswer } from '../work-calls';
@@ -33,6 +34,21 @@ export const judgeSummary = (({ response, usage, stopReason }, items): WorkAnswe
   const detail = `The answer is no summary: ${unfit}.`;
   return { status: 'failed', reason: 'unusable_answer', detail, ...(text !== '' && { partial: text }) };
 }) satisfies JudgeAnswer;
+
+/** An estimate may be off by so much. */
+const ESTIMATES_AT_MOST = 1.5;
+
+/** Whether an answer may stand for a part of what was said: short enough for many of them to stand in a request. */
+export const judgeSegment =
+  (maxTokens: number): JudgeAnswer =>
+  (answer, items) => {
+    const judged = judgeSummary(answer, items);
+    const partial = textOfItems(items);
+    const tokens = estimatingCounter().text(partial);
+    if (judged.status === 'failed' || tokens <= maxTokens * ESTIMATES_AT_MOST) return judged;
+    const detail = `The answer is no summary: it has about ${tokens} tokens, and one may have ${maxTokens}.`;
+    return { status: 'failed', reason: 'unusable_answer', detail, partial };
+  };
 
 /** Whether an answer is a compaction in its provider's own form, and nothing besides: that alone goes back to it. */
 export const judgeOwnForm: JudgeAnswer = ({ response, usage, stopReason }, items): WorkAnswer => {

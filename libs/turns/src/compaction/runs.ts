@@ -1,10 +1,21 @@
 import type { NodeRecord, RenderedRequest, Segment, TokenCounter } from '@palimpsest/context';
-import type { NodeId } from '@palimpsest/conversation';
+import type { NodeId, TurnId } from '@palimpsest/conversation';
 
-/** The nodes of one turn on a path, as a request holds them. */
+/** The nodes of one turn on a path, as a request holds them; or what stands for earlier turns. */
 export interface MeasuredTurn {
+  /** Of a summary: the last one that it stands for. */
   readonly lastNode: NodeId;
   readonly tokens: number;
+}
+
+/** What is known of a turn besides. */
+export interface PathTurn extends MeasuredTurn {
+  /** What stands for earlier turns: a compaction, or a summary of some. */
+  readonly standsFor?: { readonly kind: 'compaction' | 'summary'; readonly nodeId: NodeId };
+  /** Its question and its final answer, where it has them. */
+  readonly messages: number;
+  /** No call of it has a result that a later node sends. */
+  readonly whole: boolean;
 }
 
 /** What a path's request holds, in tokens, about. */
@@ -12,7 +23,7 @@ export interface MeasuredPath {
   /** System prompt, tools and the frame: they are in every request. */
   readonly fixed: number;
   /** In order. */
-  readonly turns: readonly MeasuredTurn[];
+  readonly turns: readonly PathTurn[];
 }
 
 /**
@@ -20,7 +31,7 @@ export interface MeasuredPath {
  * behind the first begins with a summary of at most `summary` tokens. A turn that is larger than all that stands alone: its call may fail.
  */
 export function cutIntoRuns(
-  { fixed, turns }: MeasuredPath,
+  { fixed, turns }: { readonly fixed: number; readonly turns: readonly MeasuredTurn[] },
   { room, summary }: { readonly room: number; readonly summary: number },
 ): readonly NodeId[] {
   const cuts: NodeId[] = [];
@@ -49,15 +60,30 @@ export function measurePath(
     const owner = segment.find(({ nodeId }) => nodeId !== null)?.nodeId ?? null;
     byNode.set(owner, (byNode.get(owner) ?? 0) + tokensOf(segment));
   }
-  const turns: { turnId: string | null; lastNode: NodeId; tokens: number }[] = [];
-  for (const { nodeId, turnId, kind, parent } of path) {
-    const tokens = byNode.get(nodeId) ?? 0;
-    // A summary ends where the run ends that it stands for.
-    const lastNode = kind === 'summary' ? (parent ?? nodeId) : nodeId;
+  const turns: GrowingTurn[] = [];
+  for (const node of path) {
+    const tokens = byNode.get(node.nodeId) ?? 0;
     const last = turns.at(-1);
-    if (last && turnId !== null && last.turnId === turnId)
-      Object.assign(last, { lastNode, tokens: last.tokens + tokens });
-    else turns.push({ turnId, lastNode, tokens });
+    const goesOn = last !== undefined && node.turnId !== null && last.turnId === node.turnId;
+    turns.push(withNode(goesOn ? (turns.pop() as GrowingTurn) : { ...NO_TURN, turnId: node.turnId }, node, tokens));
   }
   return { fixed: byNode.get(null) ?? 0, turns };
+}
+
+interface GrowingTurn extends PathTurn {
+  readonly turnId: TurnId | null;
+  readonly questions: number;
+}
+
+const NO_TURN = { lastNode: '', tokens: 0, questions: 0, messages: 0, whole: true };
+
+function withNode(turn: GrowingTurn, node: NodeRecord, added: number): GrowingTurn {
+  const { nodeId, kind, parent, first, calls, received } = node;
+  const tokens = turn.tokens + added;
+  if (kind === 'compaction') return { ...turn, tokens, lastNode: nodeId, standsFor: { kind, nodeId } };
+  // A summary ends where the run ends that it stands for.
+  if (kind === 'summary') return { ...turn, tokens, lastNode: parent ?? nodeId, standsFor: { kind, nodeId } };
+  const questions = turn.questions + (first ? 1 : 0);
+  const whole = calls.length === 0;
+  return { ...turn, tokens, lastNode: nodeId, questions, messages: questions + (whole && received ? 1 : 0), whole };
 }

@@ -43,6 +43,8 @@ const DEFAULT_TODAY = '2026-06-15';
 const MOST_ECHOED = 400;
 const MOST_SUMMARISED = 200;
 const SUMMARISE = /^Summarise this conversation/;
+const SINCE_THE_LAST = /^Summarise this conversation from behind its last summary on/;
+const IS_SUMMARY = /^Summary of the conversation so far:/;
 
 export function sceneOf({ messages }: Heard): Scene {
   const at = messages.findLastIndex((message) => message.role === 'user');
@@ -155,9 +157,10 @@ function speak(heard: Heard, scene: Scene): { text: string; calls: readonly Call
 }
 
 /** Each question with the first words of its answer: enough to see whether a later request has it. */
-function summary({ earlier }: Scene): string {
+function summary({ question, earlier }: Scene): string {
   const said = earlier.flatMap((message) => {
     if (message.role === 'tool' || message.text.trim() === '') return [];
+    if (SINCE_THE_LAST.test(question) && IS_SUMMARY.test(message.text)) return [];
     const words = [...withoutDirectives(message.text).trim()].slice(0, MOST_SUMMARISED).join('');
     return words === '' ? [] : [`${message.role === 'user' ? 'Asked' : 'Answered'}: ${words}`];
   });

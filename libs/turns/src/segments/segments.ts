@@ -1,0 +1,165 @@
+import type { AssistantDefinition, ContextChoice } from '@palimpsest/assistant';
+import { estimatingCounter } from '@palimpsest/context';
+import { type ActiveConversation, isSource, type NodeId, type TurnStart } from '@palimpsest/conversation';
+import { modelFor } from '../assembly';
+import type { Compactor } from '../compaction/compactor';
+import { tokensOf, wasTried } from '../compaction/due';
+import { segmentInstruction } from '../compaction/instruction';
+import { judgeSegment } from '../compaction/judge-summary';
+import type { MeasuredPath, PathTurn } from '../compaction/runs';
+import type { ConversationWriter } from '../conversation-writer';
+import type { ConversationIdentity } from '../identity';
+import { type ContextTooLarge, RequestImpossible } from '../request-too-large';
+import { LOOK_AGAIN, POLICY, type Upkeep } from '../upkeep/upkeep';
+import type { WorkCalls } from '../work-calls';
+import { planRoom, planSegment, roomBefore, type SegmentPlan, verbatimOf } from './plan';
+
+export interface SegmentsOptions {
+  readonly writer: Pick<ConversationWriter, 'look' | 'read' | 'measure'>;
+  readonly work: Pick<WorkCalls, 'request'>;
+  readonly compactor: Pick<Compactor, 'compact'>;
+  readonly newId: () => string;
+}
+
+/** Where a turn began whose request does not fit. */
+export type TurnInNeed = Pick<TurnStart, 'parent' | 'revision'>;
+
+/** A path, and what its assistant wants of it. */
+interface Place {
+  readonly conversation: ConversationIdentity;
+  readonly definition: AssistantDefinition;
+  readonly context: ContextChoice;
+  readonly state: ActiveConversation;
+  readonly path: MeasuredPath;
+}
+
+/** Summaries in a row, where one has to be shorter than was planned since its model takes less. */
+const MOST_AT_ONCE = 4;
+
+/** Has the oldest messages of a conversation summarised, once, part by part: each part is a `summary` node under the last node that it covers. */
+export class Segments implements Upkeep {
+  constructor(private readonly options: SegmentsOptions) {}
+
+  isWanted({ context }: AssistantDefinition): boolean {
+    return context !== undefined;
+  }
+
+  async keep(conversation: ConversationIdentity, definition: AssistantDefinition, more: number): Promise<number> {
+    for (let made = 0; ; made += 1) {
+      const place = await this.at(conversation, definition);
+      if (!place) return Infinity;
+      const limits = { cap: definition.model.inputCap, more, mayEnd: mayEndIn(place.state) };
+      const plan = planSegment(place.path, place.context, limits);
+      const due = plan && made < MOST_AT_ONCE;
+      if (due && (await this.summarise(place, plan))) continue;
+      const merged = await this.mergeWhereMany(place);
+      return made > 0 || merged ? LOOK_AGAIN : roomBefore(place.path, place.context, limits.cap);
+    }
+  }
+
+  /** Whether some of what was said before a turn was summarised, so that its request may be tried again. */
+  async makeRoom(
+    conversation: ConversationIdentity,
+    definition: AssistantDefinition,
+    { parent, revision: since }: TurnInNeed,
+    { tokens, cap }: ContextTooLarge,
+  ): Promise<boolean> {
+    const place = parent === null ? undefined : await this.at(conversation, definition, parent);
+    if (!place) return false;
+    const below = place.context.pressure?.below ?? 1;
+    const goals = { excess: tokens - cap, wanted: tokens - below * cap, mayEnd: mayEndIn(place.state) };
+    const plan = planRoom(place.path, place.context, goals);
+    return plan !== undefined && this.summarise(place, plan, since);
+  }
+
+  private async at(
+    conversation: ConversationIdentity,
+    definition: AssistantDefinition,
+    from?: NodeId,
+  ): Promise<Place | undefined> {
+    const { writer } = this.options;
+    const seen = await writer.look(conversation);
+    const measured = await writer.measure(conversation, 'turn', seen, from);
+    const { context } = definition;
+    if (!context || !measured || seen.state.status !== 'active') return undefined;
+    return { conversation, definition, context, state: seen.state, path: measured.path };
+  }
+
+  /**
+   * Resolves when the summary has ended. False where none came of it, or was tried before: at the same place none is tried again, but once by
+   * each turn that can't go on without, `since` it began.
+   */
+  private async summarise(place: Place, { upTo, reason }: SegmentPlan, since?: number): Promise<boolean> {
+    const { conversation, definition, context, state } = place;
+    const continues = lastSummaryOf(place.path);
+    const instruction = segmentInstruction(context.summaries, keepsInstructions(definition));
+    const parent = this.fitting(place, upTo, instruction);
+    if (wasSummarised(state, place.path, { parent, continues, since })) return false;
+    const { newId, work } = this.options;
+    const ids = { nodeId: newId(), carrier: newId() };
+    const command = { type: 'RequestSummary', ...ids, instruction, parent, continues, segment: reason } as const;
+    const judge = judgeSegment(context.summaries.maxTokens);
+    const requested = await work.request(conversation, command, POLICY, judge).catch(impossible);
+    if (!requested?.ok || !('outcome' in requested)) return false;
+    return (await requested.outcome).status === 'succeeded';
+  }
+
+  /** The last node up to which the summariser can read the run; where even its first turn is too much, that one: results fold there too. */
+  private fitting({ definition, path, state }: Place, upTo: NodeId, instruction: string): NodeId {
+    const { inputCap } = modelFor({ kind: 'summary', segment: 'window' }, definition);
+    const turns = verbatimOf(path);
+    const before = tokensOf(path.turns) - tokensOf(turns);
+    const room = inputCap - path.fixed - before - estimatingCounter().text(instruction);
+    const run = turns.slice(0, turns.findIndex(({ lastNode }) => lastNode === upTo) + 1);
+    const ends = run.flatMap((turn, at) => (mayEndIn(state)(turn) ? [at + 1] : []));
+    const end = ends.findLast((count) => tokensOf(run.slice(0, count)) <= room) ?? ends[0] ?? run.length;
+    return run[end - 1]?.lastNode ?? upTo;
+  }
+
+  /** Where all summaries together are too long, they and what is behind them become one. */
+  private async mergeWhereMany({ conversation, context, state, path }: Place): Promise<boolean> {
+    const summaries = path.turns.filter(({ standsFor }) => standsFor?.kind === 'summary');
+    if (summaries.length < 2 || tokensOf(summaries) <= context.summaries.totalTokens) return false;
+    if (state.running || state.queue.length || state.head === null || wasTried(state, state.head)) return false;
+    const wanted = { reason: 'summaries', actor: POLICY } as const;
+    return (await this.options.compactor.compact(conversation, wanted).catch(impossible))?.ok ?? false;
+  }
+}
+
+/** A summary ends with a turn of this conversation, or with the node that it grows from, and never with what stands for others. */
+const mayEndIn =
+  (state: ActiveConversation) =>
+  ({ whole, standsFor, lastNode }: PathTurn): boolean =>
+    whole && !standsFor && (state.nodes.get(lastNode)?.kind === 'turn' || isSource(state, lastNode));
+
+function lastSummaryOf({ turns }: MeasuredPath): NodeId | undefined {
+  const last = turns.findLast(({ standsFor }) => standsFor)?.standsFor;
+  return last?.kind === 'summary' ? last.nodeId : undefined;
+}
+
+interface Tried {
+  readonly parent: NodeId;
+  readonly continues: NodeId | undefined;
+  /** Left out: whoever is at it is waited for, and a failure counts for ever. */
+  readonly since: number | undefined;
+}
+
+/** Somebody is at it on this path, or could not summarise just this. */
+function wasSummarised({ nodes }: ActiveConversation, { turns }: MeasuredPath, tried: Tried): boolean {
+  const { parent, continues, since } = tried;
+  const ends = new Set(turns.map(({ lastNode }) => lastNode));
+  for (const [, node] of nodes) {
+    if (node.kind !== 'summary' || !node.segment || node.continues !== continues) continue;
+    if (since === undefined && node.status === 'pending' && ends.has(node.parent)) return true;
+    const counts = node.status === 'failed' && node.reason !== 'interrupted' && node.requestedAt > (since ?? -1);
+    if (counts && node.parent === parent) return true;
+  }
+  return false;
+}
+
+const keepsInstructions = ({ state }: AssistantDefinition): boolean =>
+  state?.fields.some(({ kind }) => kind === 'instruction') ?? false;
+
+function impossible(error: unknown): undefined {
+  if (!(error instanceof RequestImpossible)) throw error;
+}
