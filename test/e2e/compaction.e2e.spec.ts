@@ -231,7 +231,7 @@ describe('a compaction', () => {
   });
 
   it('K07: of a branch that ends at node 20 of 40 leaves nodes 21 to 40 untouched', async () => {
-    const conversationId = await api.conversation([], summariser(SUMMARY));
+    const conversationId = await api.conversation([], { context: { window: null }, ...summariser(SUMMARY) });
     const turns: Turn[] = [];
     for (let n = 1; n <= 40; n += 1) turns.push(await api.ask(conversationId, `question-${n} ${say(`answer-${n}`)}`));
     const bytes = await Promise.all(turns.map(({ nodes }) => api.replayBytes(nodes[0] ?? '')));
