@@ -1,4 +1,4 @@
-import type { ModelChoice } from './definition';
+import type { ModelChoice } from './model';
 
 /** How what was said before makes way for what is said now. Messages are questions and final answers. */
 export interface ContextChoice {

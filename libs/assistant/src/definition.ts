@@ -1,5 +1,6 @@
 import type { StateSchema } from '@palimpsest/dialogue-state';
 import type { ContextChoice } from './context';
+import type { ModelChoice } from './model';
 
 /** One version of an assistant. Versions are events and never change. */
 export interface AssistantDefinition {
@@ -40,16 +41,6 @@ export interface CompactionChoice {
   readonly instruction?: string;
   /** By itself, when a request passes this share of the model's input cap. Left out: on demand alone. */
   readonly at?: number;
-}
-
-export interface ModelChoice {
-  readonly provider: 'openai' | 'anthropic' | 'simulated';
-  readonly name: string;
-  /** Tokens: the context window less the output reserve. */
-  readonly inputCap: number;
-  readonly maxOutputTokens: number;
-  /** Further fields of the request body (temperature, ...), sent as they are. */
-  readonly params: Readonly<Record<string, unknown>>;
 }
 
 /** A tool as the model is told of it: resolved when the version was made, so that it never changes under the version. */

@@ -1,3 +1,4 @@
 export * from './context';
 export * from './definition';
+export * from './model';
 export * from './rules';
