@@ -22,6 +22,7 @@ import {
   Paths,
   type Statements,
   TurnState,
+  TurnTags,
 } from '@palimpsest/turns';
 import { randomBytes } from 'node:crypto';
 import { AssistantWriter } from '../../libs/application/src/assistants/assistant-writer';
@@ -203,7 +204,11 @@ export class Process {
       countersOf: async () => estimatingCounter,
       onUnpaired: () => (world.unpaired += 1),
     });
-    this.writer = new ConversationWriter({ store, codec, snapshots, assistants, assembly, now }, (id) =>
+    const broken = (_turnId: string | null, error: unknown): void => {
+      throw error;
+    };
+    const tags = new TurnTags({ paths: this.paths, states: this.states, events: { broken } });
+    this.writer = new ConversationWriter({ store, codec, snapshots, assistants, assembly, tags, now }, (id) =>
       identities.find(id),
     );
   }

@@ -20,4 +20,5 @@ export * from './schema';
 export * from './state';
 export * from './statement';
 export { parseValue, type ParsedValue, sameValue, showValue, type ValueProblem } from './value';
+export { onlyRepeats, type RuleTags, type TaggedTurn, tagTurn } from './tags';
 export { type FieldView, viewOf } from './view';

@@ -33,6 +33,7 @@ import type { AssembledRequest, Assembly } from './assembly';
 import type { Assistants, AssistantVersion } from './assistants';
 import type { MeasuredPath } from './compaction/runs';
 import type { ConversationIdentity } from './identity';
+import type { TurnTags } from './turn-tags';
 
 export type Handled = HandledBy<ConversationState, ConversationEvent, Refusal, Known>;
 export type Stored = Extract<Handled, { ok: true }>;
@@ -50,6 +51,7 @@ export interface WriterOptions {
   readonly snapshots: SnapshotStore;
   readonly assistants: Assistants;
   readonly assembly: Assembly;
+  readonly tags: Pick<TurnTags, 'of'>;
   readonly now: () => Date;
   readonly hooks?: Pick<
     HandlerOptions<never, never, never, never>,
@@ -178,8 +180,11 @@ export class ConversationWriter {
     { stream, state: before, revision }: DraftsPlace<ConversationState>,
   ): Promise<readonly ConversationEvent[]> {
     const requested = drafts.find((draft) => draft.type === 'CallRequested');
-    if (!requested) return drafts as readonly ConversationEvent[];
     const conversationId = stream.slice('conversation-'.length);
+    if (!requested) {
+      const events = drafts as readonly ConversationEvent[];
+      return [...events, ...(await this.tagsOf(conversationId, events, before, revision))];
+    }
     const state = drafts.reduce<ConversationState>(
       (folded, draft, at) => evolve(folded, { ...draft, revision: revision + 1n + BigInt(at) }),
       before,
@@ -194,6 +199,21 @@ export class ConversationWriter {
     });
     for (const [nodeId, request] of requests) this.assembled.set(nodeId, request);
     return events;
+  }
+
+  /** Of a turn that completes: what its messages plainly are. */
+  private async tagsOf(
+    conversationId: string,
+    drafts: readonly ConversationEvent[],
+    state: ConversationState,
+    revision: bigint,
+  ): Promise<readonly ConversationEvent[]> {
+    const completed = drafts.find((draft) => draft.type === 'TurnCompleted');
+    if (!completed || state.status !== 'active') return [];
+    const { turnId } = completed.data;
+    const lastNode = state.turns.get(turnId)?.lastNode ?? null;
+    const assistant = lastNode === null ? undefined : await this.assistantFor(conversationId, state, lastNode);
+    return assistant ? this.options.tags.of({ conversationId, revision, turnId, drafts, state, assistant }) : [];
   }
 
   private async assistantFor(

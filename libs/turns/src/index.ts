@@ -25,6 +25,7 @@ export * from './sweep';
 export * from './tool-runs';
 export * from './turn-feed';
 export * from './turn-state';
+export * from './turn-tags';
 export * from './unfinished';
 export * from './upkeep/policy';
 export * from './upkeep/upkeep';

@@ -33,6 +33,7 @@ import {
   TurnEngine,
   TurnFeed,
   TurnState,
+  TurnTags,
   UnfinishedConversations,
   WireCalls,
   WorkCalls,
@@ -86,7 +87,7 @@ export function createCarrying(parts: CarryingParts): Carrying {
   const sourcesOf = (conversationId: string) => identities.sourcesOf(conversationId);
   const paths = new Paths(parts.conversations, parts.tree, itemsOfResponse, sourcesOf, limits.maxHeldPathBytes);
   const identify = (conversationId: string) => identities.find(conversationId);
-  const writer = createWriter(parts, paths, identify);
+  const writer = createWriter(parts, paths, identify, events);
   const { maxRoundsPerTurn: maxRounds, approvalTimeoutMs: approvalMs } = limits;
   const wire = createWireCalls(parts, events);
   const engine: TurnEngine = new TurnEngine({
@@ -149,6 +150,7 @@ function createWriter(
   { pool, store, codec, assistants, providers, models, limits, log, metrics, states, statements }: CarryingParts,
   paths: Paths,
   identify: (conversationId: string) => ReturnType<ConversationIdentities['find']>,
+  events: ReturnType<typeof engineEvents>,
 ): ConversationWriter {
   const assembly = new Assembly({
     turnState: new TurnState(states, statements),
@@ -160,8 +162,12 @@ function createWriter(
     },
   });
   const snapshots = new PostgresSnapshotStore(pool);
+  const tags = new TurnTags({ paths, states, events });
   const hooks = hooksOf(log, metrics);
-  return new ConversationWriter({ store, codec, snapshots, assistants, assembly, now: clock.now, hooks }, identify);
+  return new ConversationWriter(
+    { store, codec, snapshots, assistants, assembly, tags, now: clock.now, hooks },
+    identify,
+  );
 }
 
 function createWireCalls({ providers, limits }: CarryingParts, events: ReturnType<typeof engineEvents>): WireCalls {
