@@ -18,6 +18,7 @@ import type {
   ReplayView,
   StateHistoryView,
   StatementView,
+  TagView,
   StateView,
   TranscriptView,
   TransformView,
@@ -178,6 +179,10 @@ export class Client {
   /** Says something of the state on the user's behalf. */
   async say(conversationId: string, body: object, key?: string): Promise<Json<StatementView>> {
     return this.answer('POST', `/v1/conversations/${conversationId}/state`, { body, key });
+  }
+
+  async tag(nodeId: string, item: string, tag: string, key?: string): Promise<Json<TagView>> {
+    return this.answer('POST', `/v1/nodes/${nodeId}/tags`, { body: { item, tag }, key });
   }
 
   async state(conversationId: string, query = ''): Promise<Json<StateView>> {

@@ -17,6 +17,7 @@ import { ImportConversationHandler } from './imports/import-conversation.handler
 import { GetLineageHandler } from './lineage/lineage.handler';
 import { DiffNodesHandler } from './nodes/diff-nodes.handler';
 import { GetNodeHandler, ReplayNodeHandler } from './nodes/node.handlers';
+import { TagItemHandler } from './nodes/tag-item.handler';
 import {
   DropGenerationHandler,
   ListProjectionsHandler,
@@ -54,6 +55,7 @@ export const handlers = [
   CompactConversationHandler,
   DeleteConversationHandler,
   StateFieldHandler,
+  TagItemHandler,
   GetStateHandler,
   GetStateHistoryHandler,
   AskQuestionHandler,

@@ -21,6 +21,7 @@ export * from './lineage/lineage.views';
 export * from './metrics';
 export * from './nodes/diff.views';
 export * from './nodes/node.queries';
+export * from './nodes/tag-item.command';
 export * from './projections/own-projections';
 export * from './projections/projection.commands';
 export { QueryProjection } from './projections/query-projection';

@@ -1,4 +1,4 @@
-import type { PrefixBreak, Usage } from '@palimpsest/conversation';
+import type { ItemPlace, ItemTag, PrefixBreak, TagSource, Usage } from '@palimpsest/conversation';
 import type { FieldView, HistoryEntry } from '@palimpsest/dialogue-state';
 import type { Difference } from '@palimpsest/playbook';
 
@@ -126,7 +126,10 @@ export interface TreeView {
   readonly asOf?: AsOfView;
 }
 
-export type ItemView =
+/** `tag`: what it is for whoever summarises, and who said so. */
+export type ItemView = UntaggedItemView & { readonly tag?: ItemTag; readonly taggedBy?: TagSource };
+
+export type UntaggedItemView =
   | { readonly type: 'user' | 'assistant' | 'reasoning'; readonly text: string }
   | { readonly type: 'tool_call'; readonly toolCallId: string; readonly name: string; readonly arguments: string }
   | {
@@ -347,6 +350,12 @@ export interface ReplayView {
 }
 
 /** What a client said of the state, as it is kept. */
+export interface TagView extends Written {
+  readonly nodeId: string;
+  readonly item: ItemPlace;
+  readonly tag: ItemTag;
+}
+
 export interface StatementView extends Written {
   readonly conversationId: string;
   readonly field: string;

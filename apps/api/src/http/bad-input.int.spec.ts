@@ -47,6 +47,7 @@ const routes = [
   ['POST', `/v1/playbooks/${ids.turn}/conversations`],
   ['GET', `/v1/lineage?node=${ids.node}`],
   ['GET', `/v1/nodes/${ids.node}`],
+  ['POST', `/v1/nodes/${ids.node}/tags`],
   ['GET', `/v1/nodes/${ids.node}/replay`],
   ['GET', `/v1/nodes/${ids.node}/diff?with=${ids.node}`],
 ] as const;

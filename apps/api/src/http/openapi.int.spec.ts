@@ -75,6 +75,7 @@ describe('the description', () => {
         'GET /v1/conversations/{id}/export',
         'POST /v1/imports',
         'POST /v1/conversations/{id}/state',
+        'POST /v1/nodes/{id}/tags',
         'GET /v1/conversations/{id}/state',
         'GET /v1/conversations/{id}/state/history',
         'POST /v1/conversations/{id}/turns',

@@ -1,7 +1,9 @@
-import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
-import { QueryBus } from '@nestjs/cqrs';
+import { Body, Controller, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import {
   ApiBearerAuth,
+  ApiBody,
+  ApiCreatedResponse,
   ApiExtraModels,
   ApiOkResponse,
   ApiOperation,
@@ -10,24 +12,27 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import {
+  type Caller,
   DiffNodes,
   GetNode,
-  ReplayNode,
-  type Caller,
+  type Idempotency,
   type NodeView,
+  ReplayNode,
   type ReplayView,
   type RequestDiffView,
+  TagItem,
+  type TagView,
 } from '@palimpsest/application';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AtLeastQuery, atLeast } from '../http/at-least';
 import { preferred } from '../http/accept';
 import { existing, idOf } from '../http/ids';
-import { ApiMinRevision, ApiProblems } from '../http/openapi';
+import { ApiIdempotencyKey, ApiMinRevision, ApiProblems, whileWriting } from '../http/openapi';
 import { valueOf } from '../http/problem';
-import { CurrentCaller } from '../http/request';
-import { queryOf } from '../http/validate';
+import { CurrentCaller, CurrentIdempotency } from '../http/request';
+import { bodyOf, queryOf } from '../http/validate';
 import { DiffQuery, RequestDiffBody } from './diff.dto';
-import { NodeBody, ReplayBody } from './nodes.dto';
+import { NodeBody, ReplayBody, TagBody, TagItemBody } from './nodes.dto';
 
 const replayTypes = ['application/json', 'application/octet-stream'] as const;
 
@@ -35,7 +40,28 @@ const replayTypes = ['application/json', 'application/octet-stream'] as const;
 @ApiBearerAuth()
 @Controller('v1/nodes')
 export class NodesController {
-  constructor(private readonly queries: QueryBus) {}
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+  ) {}
+
+  @Post(':id/tags')
+  @ApiOperation({
+    summary:
+      'Says what an item of a node is for whoever summarises, whatever a rule or an extraction said; at any time',
+  })
+  @ApiIdempotencyKey()
+  @ApiBody({ type: TagItemBody })
+  @ApiCreatedResponse({ type: TagBody })
+  @ApiProblems('not_found', 'behind', 'sealed', ...whileWriting)
+  async tagItem(
+    @CurrentCaller() caller: Caller,
+    @CurrentIdempotency() idempotency: Idempotency,
+    @Param('id', idOf('node')) id: string,
+    @Body(bodyOf(TagItemBody)) { item, tag }: TagItemBody,
+  ): Promise<TagView> {
+    return valueOf(await this.commands.execute(new TagItem(caller, idempotency, id, item, tag)));
+  }
 
   @Get(':id')
   @ApiOperation({ summary: 'One model call: what it sent and what it received' })

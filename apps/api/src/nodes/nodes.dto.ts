@@ -1,22 +1,56 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath, OmitType } from '@nestjs/swagger';
-import type { ItemView, NodeView, ReplayPartKind, ReplayView } from '@palimpsest/application';
+import type { ItemView, NodeView, ReplayPartKind, ReplayView, TagView } from '@palimpsest/application';
+import { ITEM_TAGS, type ItemPlace, type ItemTag, type TagSource } from '@palimpsest/conversation';
+import { IsIn, Matches } from 'class-validator';
 import { TreeNodeBody } from '../conversations/conversations.dto';
 import type { Json } from '../http/json';
-import { ApiId } from '../http/openapi';
+import { ApiDecimal, ApiId } from '../http/openapi';
 
-export class TextItemBody {
+const tagSources = ['rule', 'extraction', 'user'] as const satisfies readonly TagSource[];
+const ITEM_PLACE = /^(sent|received)\/(0|[1-9]\d{0,3})$/;
+
+const ItemPlaceProperty = (): PropertyDecorator =>
+  ApiProperty({
+    ...{ type: 'string', pattern: ITEM_PLACE.source, example: 'sent/0' },
+    description: 'Where the item stands in the node’s `sent` or `received`, from 0',
+  });
+
+export class TagItemBody {
+  @ItemPlaceProperty()
+  @Matches(ITEM_PLACE, { message: '$property must be a place such as sent/0 or received/1' })
+  readonly item!: ItemPlace;
+
+  @ApiProperty({ enum: ITEM_TAGS, description: 'The last three are left out of summaries' })
+  @IsIn(ITEM_TAGS)
+  readonly tag!: ItemTag;
+}
+
+export class TagBody implements Json<TagView> {
+  @ApiId() readonly nodeId!: string;
+  @ItemPlaceProperty() readonly item!: ItemPlace;
+  @ApiProperty({ enum: ITEM_TAGS }) readonly tag!: ItemTag;
+  @ApiDecimal() readonly revision!: string;
+  @ApiDecimal() readonly position!: string;
+}
+
+class ItemBody {
+  @ApiPropertyOptional({ enum: ITEM_TAGS, description: 'What it is for whoever summarises' }) readonly tag?: ItemTag;
+  @ApiPropertyOptional({ enum: tagSources, description: 'Who said so' }) readonly taggedBy?: TagSource;
+}
+
+export class TextItemBody extends ItemBody {
   @ApiProperty({ enum: ['user', 'assistant', 'reasoning'] }) readonly type!: 'user' | 'assistant' | 'reasoning';
   @ApiProperty() readonly text!: string;
 }
 
-export class ToolCallItemBody {
+export class ToolCallItemBody extends ItemBody {
   @ApiProperty({ enum: ['tool_call'] }) readonly type!: 'tool_call';
   @ApiId() readonly toolCallId!: string;
   @ApiProperty() readonly name!: string;
   @ApiProperty({ description: 'As the model wrote them: JSON text' }) readonly arguments!: string;
 }
 
-export class ToolResultItemBody {
+export class ToolResultItemBody extends ItemBody {
   @ApiProperty({ enum: ['tool_result'] }) readonly type!: 'tool_result';
   @ApiId() readonly toolCallId!: string;
   @ApiProperty() readonly text!: string;
