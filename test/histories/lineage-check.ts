@@ -171,7 +171,7 @@ export class LineageCheck {
           const at = conversations.indexOf(conversation_id);
           const event = started()[at];
           const source_node_id = event?.type === 'ConversationStarted' ? (event.data.source?.nodeId ?? null) : null;
-          return { conversation_id, source_node_id, head: null, started_position: BigInt(at) };
+          return { conversation_id, source_node_id, head: null, revision: 0n, started_position: BigInt(at) };
         }),
       folds: async () =>
         [...this.folds].map(([place, tool_call_id]) => {

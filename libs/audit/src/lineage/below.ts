@@ -39,14 +39,16 @@ export class Below {
     this.positions = new Map(conversations.map((row) => [row.conversation_id, row.started_position]));
   }
 
-  static async of(tree: ForwardTree, anchor: Anchor): Promise<Below> {
-    const conversations = await tree.grownFrom(anchor.conversationId);
+  /** `conversations`: that of the anchor, and all that grow from it. */
+  static async of(tree: ForwardTree, anchor: Anchor, conversations: readonly GrownRow[]): Promise<Below> {
     const below = new Below(conversations);
     for (const row of conversations) {
       const isOwn = row.conversation_id === anchor.conversationId;
       if (!isOwn && (row.source_node_id === null || !below.reaches(row.source_node_id, anchor))) continue;
       const nodes = await tree.nodesFrom(row.conversation_id, isOwn ? anchor.revision : 0n);
-      for (const node of nodes) if (isAnchor(node, anchor) || below.reaches(node.before, anchor)) below.put(node);
+      const isWhole = isOwn && isBefore(anchor, row, nodes);
+      for (const node of nodes)
+        if (isWhole || node.node_id === anchor.nodeId || below.reaches(node.before, anchor)) below.put(node);
       below.markCurrent(row);
     }
     return below;
@@ -96,9 +98,8 @@ export class Below {
     this.known.set(node.node_id, node);
   }
 
-  /** A root's lineages begin at nodes that have nothing before them. */
   private reaches(before: string | null, { nodeId }: Anchor): boolean {
-    return before === nodeId || (before !== null && this.known.has(before));
+    return before !== null && (before === nodeId || this.known.has(before));
   }
 
   private markCurrent({ conversation_id, head }: GrownRow): void {
@@ -108,4 +109,6 @@ export class Below {
   }
 }
 
-const isAnchor = ({ node_id }: NodeBelow, { nodeId }: Anchor): boolean => node_id === nodeId;
+/** All of a conversation is below its root, and below what stands before the node that it grows from. */
+const isBefore = ({ nodeId }: Anchor, { source_node_id }: GrownRow, nodes: readonly NodeBelow[]): boolean =>
+  nodeId === null || (nodeId !== source_node_id && nodes.every(({ node_id }) => node_id !== nodeId));

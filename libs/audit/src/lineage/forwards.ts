@@ -1,4 +1,5 @@
 import type { NodeBelow } from '@palimpsest/read-models';
+import { LRUCache } from 'lru-cache';
 import { type After, type Anchor, Below, type ForwardTree } from './below';
 import { type Held, Holdings, type Route, type Sought } from './holdings';
 import { placeOf, type RequestRouting } from './routing';
@@ -6,6 +7,8 @@ import type { RequestRoutings } from './routings';
 
 /** Requests that are looked at together. */
 const STEP = 64;
+/** Nodes of trees that are kept, at about 0.5 KiB each. */
+const KEPT_NODES = 200_000;
 const ROUTES = ['verbatim', 'folded', 'summary', 'state'] as const satisfies readonly Route[];
 
 /** An answer whose request held what was asked about. */
@@ -44,13 +47,18 @@ export interface HeldByPage {
 
 /** Every answer whose request held something, on any branch, and in the conversations that grow from there. */
 export class Forwards {
+  private readonly kept = new LRUCache<string, { readonly asOf: string; readonly below: Below }>({
+    maxSize: KEPT_NODES,
+    sizeCalculation: ({ below }) => below.nodes.length + 1,
+  });
+
   constructor(
     private readonly tree: ForwardTree,
     private readonly routings: RequestRoutings,
   ) {}
 
   async heldBy(search: Search, { limit, after, maxRequests }: PageOf): Promise<HeldByPage> {
-    const below = await Below.of(this.tree, search.anchor);
+    const below = await this.below(search.anchor);
     const looking = new Looking(below, this.routings, search, search.sought(await this.folds(below)));
     const items: HeldBy[] = [];
     const rest = below.following(after).filter((node) => node.status === 'succeeded' && node.node_id !== search.except); // prettier-ignore
@@ -66,6 +74,18 @@ export class Forwards {
       if (!isLast && from + STEP >= maxRequests) return { items, next: below.placeOf(step.at(-1) as NodeBelow) };
     }
     return { items };
+  }
+
+  /** Kept from page to page, as long as nothing was said in any of the conversations. */
+  private async below(anchor: Anchor): Promise<Below> {
+    const conversations = await this.tree.grownFrom(anchor.conversationId);
+    const asOf = conversations.map(({ conversation_id, revision }) => `${conversation_id}@${revision}`).join(' ');
+    const name = `${anchor.conversationId} ${anchor.nodeId} ${anchor.revision}`;
+    const known = this.kept.get(name);
+    if (known?.asOf === asOf) return known.below;
+    const below = await Below.of(this.tree, anchor, conversations);
+    this.kept.set(name, { asOf, below });
+    return below;
   }
 
   private async folds({ conversations }: Below): Promise<ReadonlyMap<string, string>> {

@@ -66,10 +66,17 @@ class Log implements EventReader {
       {
         nodesFrom: async (id, from) =>
           this.rows().filter((row) => row.conversation_id === id && row.requested_revision >= from),
-        grownFrom: async () => [
-          { conversation_id: HERE, source_node_id: null, head: this.rows().at(-1)?.node_id ?? null, started_position: 0n }, // prettier-ignore
-          { conversation_id: GROWN, source_node_id: 'n1', head: null, started_position: 1n },
-        ],
+        grownFrom: async (id) =>
+          [
+            { conversation_id: HERE, source_node_id: null, head: this.rows().at(-1)?.node_id ?? null, revision: BigInt(this.made.size), started_position: 0n }, // prettier-ignore
+            {
+              conversation_id: GROWN,
+              source_node_id: 'n1',
+              head: null,
+              revision: BigInt(this.made.size),
+              started_position: 1n,
+            },
+          ].slice(id === HERE ? 0 : 1),
         folds: async () => [],
       },
       new RequestRoutings(this),
@@ -150,6 +157,17 @@ describe('what requests hold', () => {
     expect(await found(log, 'n2')).toEqual([]);
     log.erased.add(GROWN);
     expect(await found(log, 'n0')).toEqual(['n1', 'n2']);
+  });
+
+  it('is all of a conversation below its root, and below what stands before the node that it grows from', async () => {
+    const log = chain(3);
+    log.add('g1', 'n1', { conversation_id: GROWN });
+    log.add('g2', 'g1', { conversation_id: GROWN });
+    for (const nodeId of [null, 'n0', 'n1']) {
+      const search = { ...searchFor(log, 'g1'), anchor: { conversationId: GROWN, nodeId, revision: 0n } };
+      const { items } = await log.forwards().heldBy(search, page);
+      expect(items.map(({ node }) => node.node_id)).toEqual(['g2']);
+    }
   });
 
   it('looks at no more requests for a page than it may, and says where it goes on', async () => {

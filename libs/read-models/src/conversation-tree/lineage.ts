@@ -17,6 +17,8 @@ export interface GrownRow {
   readonly conversation_id: string;
   readonly source_node_id: string | null;
   readonly head: string | null;
+  /** Of its stream: up to there it is known. */
+  readonly revision: bigint;
   readonly started_position: bigint;
 }
 
@@ -47,9 +49,9 @@ export class TreeBelow {
   async grownFrom(conversationId: string): Promise<readonly GrownRow[]> {
     const { rows } = await this.tables.query<GrownRow>(
       `with recursive grown as (
-         select conversation_id, source_node_id, head, started_position from read.conversations_v1 where conversation_id = $1::uuid
+         select conversation_id, source_node_id, head, revision, started_position from read.conversations_v1 where conversation_id = $1::uuid
          union
-         select c.conversation_id, c.source_node_id, c.head, c.started_position
+         select c.conversation_id, c.source_node_id, c.head, c.revision, c.started_position
          from grown g join read.conversations_v1 c on c.source_conversation_id = g.conversation_id
        )
        select * from grown order by started_position`,
