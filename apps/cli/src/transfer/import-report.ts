@@ -26,6 +26,8 @@ export class ImportReport {
   private readonly faults: (EntryPlace & Fault)[] = [];
   private readonly notes: Partial<Record<ImportNote, number>> = {};
 
+  constructor(private readonly files: readonly string[]) {}
+
   get skipped(): number {
     return this.faults.length;
   }
@@ -48,7 +50,11 @@ export class ImportReport {
   }
 
   get json(): string {
-    return JSON.stringify({ conversations: this.lines, skipped: this.faults, notes: this.notes });
+    // They ended in no order.
+    const conversations = this.lines.toSorted(
+      (a, b) => this.files.indexOf(a.file) - this.files.indexOf(b.file) || a.entry - b.entry,
+    );
+    return JSON.stringify({ conversations, skipped: this.faults, notes: this.notes });
   }
 
   get text(): string {

@@ -24,6 +24,9 @@ type Send = (entry: Exclude<ReadEntry, { fault: string }>) => Promise<Imported |
 /** What is wrong with this one conversation, and not with the next. */
 const OF_ONE = new Set(['validation_failed', 'payload_too_large', 'sealed']);
 
+/** Conversations that are sent at once. */
+const AT_ONCE = 4;
+
 @Command({
   name: 'import',
   arguments: '<files...>',
@@ -42,7 +45,7 @@ export class ImportCommand extends RemoteVerb {
     const { assistant, dryRun, json } = options;
     if (assistant === undefined && !dryRun)
       throw new UsageError('Name the assistant that goes on with it: --assistant ID.');
-    const report = new ImportReport();
+    const report = new ImportReport(files);
     await interruptible(async (signal) => {
       const send = dryRun ? async () => undefined : this.sender(this.remote(options, signal), options);
       for (const file of files) await importFile(file, options, report, send, signal);
@@ -94,21 +97,27 @@ async function importFile(
   const bar = new ProgressBar();
   const reader = new EntryReader(format);
   const { maxImportEntryBytes } = loadConfig(process.env).limits;
+  const underWay = new Set<Promise<void>>();
   let entry = 0;
   try {
     for await (const found of jsonEntries(createReadStream(file, { signal }), maxImportEntryBytes)) {
       entry += 1;
-      const place = { file, entry };
-      const fault = await importEntry(reader.read(found), place, report, send);
-      if (fault !== undefined) bar.clear();
-      if (fault !== undefined && !json) process.stdout.write(`${fault}\n`);
-      bar.show(found.to / size, `${report.count.toLocaleString('en')} conversations, ${report.skipped} skipped`);
+      const one = importEntry(reader.read(found), { file, entry }, report, send).then((fault) => {
+        underWay.delete(one);
+        if (fault !== undefined) bar.clear();
+        if (fault !== undefined && !json) process.stdout.write(`${fault}\n`);
+        bar.show(found.to / size, `${report.count.toLocaleString('en')} conversations, ${report.skipped} skipped`);
+      });
+      underWay.add(one);
+      if (underWay.size === AT_ONCE) await Promise.race(underWay);
     }
+    await Promise.all(underWay);
   } catch (error) {
+    await Promise.allSettled(underWay);
     signal.throwIfAborted();
     bar.clear();
     if (error instanceof NoJson) throw new UsageError(`${file} is no JSON document: ${error.message}`);
-    const where = entry > 0 ? ` It was at conversation ${entry} of ${file}; the same command goes on from there.` : '';
+    const where = entry > 0 ? ` It was at conversation ${entry} of ${file}; the same command goes on.` : '';
     throw new Error(`${(error as Error).message}${where}`, { cause: error });
   }
   bar.clear();

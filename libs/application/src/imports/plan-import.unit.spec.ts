@@ -79,6 +79,21 @@ const talk = (nodes: readonly unknown[], head: string | null = null) => ({
 const call = (toolCallId: string) => ({ type: 'tool_call' as const, toolCallId, name: 'n', arguments: '{}' });
 const result = (toolCallId: string, text = '') => ({ type: 'tool_result', toolCallId, text, isError: false }) as const;
 
+describe('what comes from another program', () => {
+  it("says so of the conversation, and of each node the messages that it was made of; a turn without a zone is in the conversation's", () => {
+    const begins = { kind: 'ask', at: '2024-06-10T06:13:30Z', status: 'completed' } as const;
+    const times = { requestedAt: '2024-06-10T06:13:30Z', endedAt: '2024-06-10T06:13:32Z' };
+    const nodes = [node('a', null, { begins, ...times, messages: ['q', 'a'] })];
+    const read = readDocument({ ...talk(nodes, 'a'), conversation: { id: 'c', from: 'chatgpt', head: 'a' } });
+    if ('fault' in read) throw new Error(read.fault.detail);
+    const { events } = planImport(read.document, { ...place, start: { ...place.start, zone: 'Asia/Seoul' } });
+    const data = events.map((event) => event.data);
+    expect(data[0]).toMatchObject({ provenance: { format: 'chatgpt', conversationId: 'c' } });
+    expect(data[1]).toMatchObject({ at: begins.at, zone: 'Asia/Seoul' });
+    expect(data[2]).toMatchObject({ exact: false, provenance: { nodeId: 'a', messages: ['q', 'a'], ...times } });
+  });
+});
+
 describe('a document is refused', () => {
   it.each([
     ['of another format', 'shape', { ...talk([]), format: 'other' }],
