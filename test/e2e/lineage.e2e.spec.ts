@@ -88,9 +88,19 @@ describe('which answers rested on the wrong price list?', () => {
     }
     expect(paged).toEqual(expected);
     const settings = { PALIMPSEST_URL: process.url, PALIMPSEST_API_KEY: api.apiKey };
-    const run = await palimpsest(['lineage', '--tool-call', toolCallId, '--json'], settings);
-    expect(run).toMatchObject({ end: 0, err: '' });
-    expect(told(JSON.parse(run.out) as Lineage)).toEqual(expected);
+    const [json, text, wrong] = await Promise.all([
+      palimpsest(['lineage', '--tool-call', toolCallId, '--json'], settings),
+      palimpsest(['lineage', '--node', last(after.nodes)], settings),
+      palimpsest(['lineage'], settings),
+    ]);
+    expect(json).toMatchObject({ end: 0, err: '' });
+    expect(told(JSON.parse(json.out) as Lineage)).toEqual(expected);
+    expect(text).toMatchObject({ end: 0, err: '' });
+    expect(text.out).toMatch(
+      /^No answers held it\.\nIt rested itself on:\n {2}assistant_version \S+ version 1: verbatim, summary/,
+    );
+    expect(text.out).toContain(`  tool_result lookup ${toolCallId}: summary ${compacted.nodeId}\n`);
+    expect(wrong).toMatchObject({ end: 2, out: '', err: expect.stringMatching(/^Name one thing to ask about/) });
 
     // The other way round: what the last answer rested on, through the summary.
     const rests = (await api.lineage(`node=${last(after.nodes)}`)).restsOn?.items ?? [];
