@@ -127,6 +127,36 @@ describe('a compaction', () => {
     expect(await api.ask(conversationId, say('on'))).toMatchObject({ status: 'completed' });
   });
 
+  it('coverage says what became of every item of the lineage, at every node of it', async () => {
+    const conversationId = await api.conversation(['lookup'], { model: anthropic, ...summariser(SUMMARY) });
+    const before = await api.ask(conversationId, `[[sim: think]] [[sim: call lookup {"n":1}]] ${say('found')}`);
+    await api.ask(conversationId, `[[sim: fail provider_error after=6 times=9]] ${say('half of what was to be said')}`);
+    const compacted = await api.compact(conversationId);
+    const after = await api.ask(conversationId, `[[sim: call lookup {"n":2}]] ${say('on')}`);
+    const { nodes } = await api.tree(conversationId, after.revision);
+    for (const { id } of nodes) {
+      const { items, totals } = await api.coverage(id, 3);
+      const lineage = nodes.slice(0, nodes.findIndex((node) => node.id === id) + 1);
+      const stored = await Promise.all(lineage.map(async ({ id: of }) => [of, await api.node(of)] as const));
+      const expected = stored.flatMap(([of, { sent, received, failure }]) => [
+        ...sent.map((_, at) => `${of} sent/${at}`),
+        ...received.map((_, at) => `${of} received/${at}`),
+        ...(failure?.partial === undefined ? [] : [`${of} partial`]),
+      ]);
+      expect(items.map(({ nodeId, item }) => `${nodeId} ${item}`)).toEqual(expected);
+      const { lineage: sum, ...kinds } = totals;
+      expect(Object.values(kinds).reduce((all, kind) => all + kind.items, 0)).toBe(sum.items);
+      expect(items.filter(({ coverage }) => coverage.kind === 'omitted' && coverage.reason === 'unexplained')).toEqual([]); // prettier-ignore
+    }
+    const { items } = await api.coverage(after.head ?? '');
+    const became = (nodeId: string | undefined) => items.filter((one) => one.nodeId === nodeId).map(({ coverage }) => coverage); // prettier-ignore
+    const compactedBy = { kind: 'compacted', node: compacted.nodeId };
+    expect(became(before.nodes[0])).toEqual([compactedBy, compactedBy, compactedBy]);
+    expect(became(compacted.nodeId)).toEqual([{ kind: 'omitted', reason: 'outside_turn' }, { kind: 'verbatim' }]);
+    expect(became(after.nodes[0])).toEqual([{ kind: 'verbatim' }, { kind: 'verbatim' }]);
+    expect(became(after.nodes[1])).toEqual([{ kind: 'verbatim' }, { kind: 'omitted', reason: 'later' }]);
+  });
+
   it('edit and regenerate of a turn before it are refused: 409 before_compaction', async () => {
     const conversationId = await api.conversation([], summariser(SUMMARY));
     const { turnId } = await api.ask(conversationId, say('one'));

@@ -6,7 +6,7 @@ import { commandOf, history, type Move } from '../protocol/moves';
 import { historyRuns } from '../support/history-runs';
 import { obey } from './laws';
 import { LineageCheck } from './lineage-check';
-import { responseOf, resultText } from './texts';
+import { marksIn, responseOf, resultText } from './texts';
 import { budgetText } from './state-mirror';
 import { BUDGET, type Process, ProcessEnds, VERSIONS, World } from './world';
 
@@ -18,6 +18,8 @@ import { BUDGET, type Process, ProcessEnds, VERSIONS, World } from './world';
 class Told {
   private readonly processes: [Process, Process];
   private readonly conversations = ['a'];
+  /** Of the conversation from which the other one grows. */
+  private readonly sourceEnds = new Map<string, number>();
 
   private constructor(
     private readonly world: World,
@@ -68,7 +70,10 @@ class Told {
     await this.statesHold();
     expect(this.world.sent.has('a-next-1')).toBe(true);
     // Once more, from the log alone, with all that came after.
-    for (const [nodeId, bytes] of this.world.sent) await this.replays(nodeId, bytes);
+    for (const [nodeId, bytes] of this.world.sent) {
+      await this.replays(nodeId, bytes);
+      await this.coverageHolds(nodeId);
+    }
     await this.lineagesHold();
     await Promise.all(this.processes.map((one) => one.close()));
   }
@@ -89,6 +94,7 @@ class Told {
     const source = { conversationId: 'a', nodeId: head, revision: Number(attached.revision) };
     await this.world.begin(process, 'b', this.whenBusy, { source });
     this.conversations.push('b');
+    this.sourceEnds.set('a', source.revision);
     await this.look();
   }
 
@@ -246,6 +252,27 @@ class Told {
     }
   }
 
+  /** Every item of the lineage has one value; what is said to stand in the request stands in its bytes, and what is not does not. */
+  private async coverageHolds(nodeId: string): Promise<void> {
+    const { mirror } = this.world;
+    const covered = await this.world.coverage(nodeId, this.sourceEnds);
+    expect(covered.map(({ item }) => `${item.nodeId} ${item.place}`)).toEqual(mirror.items(nodeId));
+    const stands = (kind: string) => covered.filter(({ coverage }) => coverage.kind === kind).map(({ item }) => item);
+    const verbatim = stands('verbatim').map(({ text }) => text.text);
+    const bytes = this.world.sent.get(nodeId)?.toString('utf8') ?? '';
+    for (const text of verbatim) expect(bytes.includes(text) || bytes.includes(JSON.stringify(text).slice(1, -1))).toBe(true); // prettier-ignore
+    const segments = new Set(covered.flatMap(({ coverage }) => coverage.kind === 'summarised' ? coverage.segment : [])); // prettier-ignore
+    const told = [...verbatim, ...[...segments].map((summary) => mirror.nodeOf(summary).answer)].join(' ');
+    const folded = stands('folded').map(({ toolCallId }) => `R<${toolCallId}>`);
+    expect(mirror.expected(nodeId)).toContainEqual({ marks: marksIn(told), folded: new Set(folded) });
+    const compaction = mirror.compactionBefore(nodeId);
+    for (const { item, coverage } of covered) {
+      const why = `${item.nodeId} ${item.place} in ${nodeId}: ${JSON.stringify(coverage)}`;
+      if (coverage.kind === 'compacted') expect([why, coverage.node]).toEqual([why, compaction]);
+      expect(why).not.toContain('unexplained');
+    }
+  }
+
   private async replays(nodeId: string, bytes: Buffer): Promise<void> {
     const replay = await this.world.replay(nodeId);
     expect(replay.verified).toBe(true);
@@ -291,7 +318,7 @@ const unfinished = ({ running, queue }: ActiveConversation): readonly string[] =
 ];
 
 describe('random histories, told by two processes that die', () => {
-  it('invariants 3, 5, 6, 7 and 10, P02, O03: every request holds its own path, whole and paired and nothing else, grows from the one before, and replays to the same bytes for ever; a lineage tells what the bytes hold', async () => {
+  it('invariants 3, 5, 6, 7, 8 and 10, P02, O03: every request holds its own path, whole and paired and nothing else, grows from the one before, and replays to the same bytes for ever; a lineage tells what the bytes hold, and coverage what became of each item', async () => {
     await fc.assert(
       fc.asyncProperty(history, async ({ whenBusy, moves }) => {
         const told = await Told.begin(whenBusy);

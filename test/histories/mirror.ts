@@ -225,6 +225,36 @@ export class Mirror {
     return path.reverse();
   }
 
+  /** From the true root to the node, through compactions. */
+  lineage(nodeId: string): readonly MirroredNode[] {
+    const lineage: MirroredNode[] = [];
+    for (let id: string | null = nodeId; id !== null;) {
+      const node = this.nodeOf(id);
+      lineage.push(node);
+      id = node.parent ?? node.origin;
+    }
+    return lineage.reverse();
+  }
+
+  /** The nearest compaction whose summary a node's request begins with. */
+  compactionBefore(nodeId: string): string | undefined {
+    return this.contextPath(nodeId).find((node) => node.kind === 'compaction' && node.nodeId !== nodeId)?.nodeId;
+  }
+
+  /** The items of a lineage: what each node sent first, and what it received. */
+  items(nodeId: string): readonly string[] {
+    const lineage = this.lineage(nodeId);
+    return lineage.flatMap((node, at) => {
+      const results = (lineage[at - 1]?.calls ?? []).filter((call) => this.results.has(call));
+      const sent = [...results, ...(node.asks === '' ? [] : [node.asks])];
+      const received = node.answer === null ? [] : [...marksIn(node.answer)];
+      return [
+        ...sent.map((_, index) => `${node.nodeId} sent/${index}`),
+        ...received.map((_, index) => `${node.nodeId} received/${index}`),
+      ];
+    });
+  }
+
   nodeOf(nodeId: string): MirroredNode {
     const node = this.nodes.get(nodeId);
     if (!node) throw new Error(`The log names node ${nodeId} before it was requested.`);

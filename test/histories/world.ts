@@ -2,7 +2,7 @@ import type { ConversationCommand, ConversationSource } from '@palimpsest/conver
 import type { FieldDefinition } from '@palimpsest/dialogue-state';
 import type { AssistantDefinition } from '@palimpsest/assistant';
 import { type Replay, Replayer } from '@palimpsest/audit';
-import { estimatingCounter } from '@palimpsest/context';
+import { coverageOf, type CoveredItem, estimatingCounter, PathFold } from '@palimpsest/context';
 import {
   type EventCodec,
   type EventStore,
@@ -104,6 +104,7 @@ export class World {
   private readonly codec: EventCodec;
   private readonly snapshots = new MemorySnapshotStore();
   private readonly read = new Map<string, bigint>();
+  private readonly folds = new Map<string, Promise<PathFold>>();
 
   private constructor(private readonly ground: Ground) {
     this.codec = createCodec(ground.store, this.keys);
@@ -156,8 +157,37 @@ export class World {
 
   /** The bytes of a node's request out of the log alone, by objects that have seen nothing before. */
   async replay(nodeId: string): Promise<Replay> {
-    const node = this.mirror.nodes.get(nodeId);
-    if (!node) throw new Error(`There is no node ${nodeId}.`);
+    const { conversationId, revision } = this.mirror.nodeOf(nodeId);
+    return this.replayer().replay(conversationId, nodeId, revision);
+  }
+
+  /** What became of each item of a node's lineage in its request, by all that the log holds until now. `ends`: as it grows from others. */
+  async coverage(nodeId: string, ends: ReadonlyMap<string, number>): Promise<readonly CoveredItem[]> {
+    const { conversationId, revision } = this.mirror.nodeOf(nodeId);
+    const fold = await this.foldOf(conversationId, ends);
+    const lineage = this.mirror.lineage(nodeId).flatMap(({ nodeId: id }) => fold.node(id) ?? []);
+    const segments = await this.replayer().segments(conversationId, nodeId, revision);
+    const sourceEnds = new Map([...ends].map(([id, end]) => [`conversation-${id}`, end]));
+    return coverageOf({ lineage, fold, segments, sourceEnds });
+  }
+
+  /** Nothing is appended any more where it is asked for. */
+  private foldOf(conversationId: string, ends: ReadonlyMap<string, number>): Promise<PathFold> {
+    const known = this.folds.get(conversationId) ?? this.readFold(conversationId, [...ends.keys()]);
+    this.folds.set(conversationId, known);
+    return known;
+  }
+
+  private async readFold(conversationId: string, sources: readonly string[]): Promise<PathFold> {
+    const fold = new PathFold(itemsOfResponse);
+    for (const id of new Set([...sources, conversationId])) {
+      const stream = id === conversationId ? undefined : `conversation-${id}`;
+      for (const event of await this.log().after(id, -1n)) fold.put(event, stream);
+    }
+    return fold;
+  }
+
+  private replayer(): Replayer {
     const requests = async (nodeIds: readonly string[]) =>
       new Map(
         nodeIds.flatMap((id) => {
@@ -165,8 +195,7 @@ export class World {
           return found ? [[id, { conversationId: found.conversationId, revision: found.revision }] as const] : [];
         }),
       );
-    const replayer = new Replayer(new ConversationLog(this.ground.store, this.codec), { requests });
-    return replayer.replay(node.conversationId, nodeId, node.revision);
+    return new Replayer(this.log(), { requests });
   }
 }
 

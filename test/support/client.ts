@@ -24,6 +24,7 @@ import type {
   TransformView,
   TreeView,
   TurnView,
+  CoverageView,
   UsageView,
 } from '@palimpsest/application';
 import type { Json } from '../../apps/api/src/http/json';
@@ -267,6 +268,15 @@ export class Client {
 
   async node(nodeId: string, minRevision?: string): Promise<Node> {
     return this.get(`/v1/nodes/${nodeId}${atLeast(minRevision)}`);
+  }
+
+  /** All pages of it. */
+  async coverage(nodeId: string, limit = 1000): Promise<Omit<Json<CoverageView>, 'next'>> {
+    const pages: Json<CoverageView>[] = [];
+    for (let cursor: string | null = '0'; cursor !== null; cursor = (pages.at(-1) as Json<CoverageView>).next)
+      pages.push(await this.get(`/v1/nodes/${nodeId}/coverage?limit=${limit}&cursor=${cursor}`));
+    const { totals } = pages[0] as Json<CoverageView>;
+    return { nodeId, totals, items: pages.flatMap(({ items }) => items) };
   }
 
   async replay(nodeId: string): Promise<Replay> {

@@ -9,6 +9,7 @@ import { ProblemFilter } from './http/problem-filter';
 import { ImportsController } from './imports/imports.controller';
 import { RunningTextController } from './internal/running-text.controller';
 import { LineageController } from './lineage/lineage.controller';
+import { CoverageController } from './nodes/coverage.controller';
 import { NodesController } from './nodes/nodes.controller';
 import { OwnQueriesController } from './projections/own-queries.controller';
 import { ProjectionsController } from './projections/projections.controller';
@@ -35,6 +36,7 @@ export class EdgeModule {
         TurnsController,
         ApprovalsController,
         StateController,
+        CoverageController,
         NodesController,
         LineageController,
         ProjectionsController,

@@ -16,6 +16,7 @@ import { ExportConversationHandler } from './exports/export-conversation.handler
 import { ImportConversationHandler } from './imports/import-conversation.handler';
 import { GetLineageHandler } from './lineage/lineage.handler';
 import { DiffNodesHandler } from './nodes/diff-nodes.handler';
+import { GetCoverageHandler } from './nodes/coverage.handler';
 import { GetNodeHandler, ReplayNodeHandler } from './nodes/node.handlers';
 import { TagItemHandler } from './nodes/tag-item.handler';
 import {
@@ -79,6 +80,7 @@ export const handlers = [
   ReplayNodeHandler,
   DiffNodesHandler,
   GetLineageHandler,
+  GetCoverageHandler,
   ListProjectionsHandler,
   RebuildProjectionHandler,
   DropGenerationHandler,

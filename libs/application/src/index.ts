@@ -20,6 +20,7 @@ export * from './lineage/lineage.query';
 export * from './lineage/lineage.views';
 export * from './metrics';
 export * from './nodes/diff.views';
+export type * from './nodes/coverage-view';
 export * from './nodes/node.queries';
 export * from './nodes/tag-item.command';
 export * from './projections/own-projections';

@@ -13,6 +13,7 @@ import {
   wireText,
 } from '@palimpsest/context';
 import { byConversation } from './by-conversation';
+import { conversationStream } from '@palimpsest/read-models';
 
 /** Reads a conversation's events with their content opened, by revision. */
 export interface EventReader {
@@ -116,6 +117,15 @@ export class Replayer {
     return { replay: assemble(event, segments, requests), pieces };
   }
 
+  /** The same in its segments: each piece says where its text stands, in the node's own conversation or in which other. */
+  async segments(conversationId: string, nodeId: string, requestedRevision: bigint): Promise<readonly Segment[]> {
+    const { segments, requests } = await this.request(conversationId, nodeId, requestedRevision);
+    return segments.map(({ owner, segment }) => {
+      const { conversationId: of } = requests.get(owner) as Found;
+      return of === conversationId ? segment : segment.map((piece) => standingIn(conversationStream(of), piece));
+    });
+  }
+
   private async request(conversationId: string, nodeId: string, requestedRevision: bigint) {
     const requests = new Map<string, Found>();
     await this.load(new Map([[nodeId, { conversationId, revision: requestedRevision }]]), requests);
@@ -210,6 +220,10 @@ export class Replayer {
     return new Map(events.map((event) => [Number(event.revision), event]));
   }
 }
+
+/** A source that names no stream means that of the node which stored it. */
+const standingIn = (stream: string, piece: Piece): Piece =>
+  piece.source ? { ...piece, source: { stream, ...piece.source } } : piece;
 
 type TextEvent = OpenedEvent & { readonly id: string };
 type TextEvents = ReadonlyMap<number, TextEvent>;

@@ -11,3 +11,13 @@ export * from './tokens';
 export { type EarlyFolds, type FoldCandidate, foldsFor } from './folds/plan';
 export { pagesOf } from './folds/pages';
 export { handleOf, READ_RESULT, STAND_IN_HEAD, STAND_IN_LINE, standIn } from './folds/stand-in';
+export {
+  type Coverage,
+  type CoverageInput,
+  type CoveredItem,
+  coverageOf,
+  type OmissionReason,
+} from './coverage/coverage';
+export { HeldTexts } from './coverage/held-texts';
+export { itemsOf, type LineageItem } from './coverage/lineage-items';
+export { summariesBehind } from './coverage/standing';

@@ -3,6 +3,7 @@ import type {
   Instruction,
   ItemPlace,
   ItemTag,
+  ItemTagging,
   NodeId,
   NodeKind,
   RequestedNode,
@@ -39,6 +40,12 @@ export interface NodeRecord {
   readonly origin: NodeId | null;
   /** Of a summary, or a compaction in runs: the summary before, from which it goes on. Null for all others. */
   readonly continues: NodeId | null;
+  /** Of a summary: requests are to hold it instead of the run that it goes on with, and nothing before that. */
+  readonly segment?: true;
+  /** Of a summary: items of its run that it was not told. */
+  readonly leftOut?: readonly ItemTagging[];
+  /** Where its request stands. */
+  readonly requestedAt: EventPlace;
   /** Null outside a turn. */
   readonly turnId: TurnId | null;
   readonly kind: NodeKind;
@@ -56,6 +63,8 @@ export interface NodeRecord {
   readonly state?: readonly StatePiece[];
   readonly calls: readonly ToolCallId[];
   readonly received: ReceivedMessage | null;
+  /** Of a failed node: text that had arrived. It is no context. */
+  readonly partial?: SourcedText;
   readonly request: StoredRequest;
   /** Nothing but its place was read: a summary stands for it. */
   readonly unread?: true;
@@ -63,16 +72,29 @@ export interface NodeRecord {
 
 /** Where a node stands, as far as it is known without its events. */
 export type NodePlace = Pick<NodeRecord, 'nodeId' | 'parent' | 'turnId' | 'kind' | 'provider' | 'model' | 'status'>;
+type NodeAsRequested =
+  | 'nodeId'
+  | 'parent'
+  | 'origin'
+  | 'continues'
+  | 'segment'
+  | 'requestedAt'
+  | 'turnId'
+  | 'kind'
+  | 'first'
+  | 'instruction';
 
 /** What a request that stands there, or will, says of its node's place and of what the node asks. */
 export function nodeAsRequested(
   data: RequestedNode,
   instruction: string | undefined,
   place: EventPlace,
-): Pick<NodeRecord, 'nodeId' | 'parent' | 'origin' | 'continues' | 'turnId' | 'kind' | 'first' | 'instruction'> {
+): Pick<NodeRecord, NodeAsRequested> {
   const { nodeId, parent, kind } = data;
   const continues = data.kind === 'compaction' || data.kind === 'summary' ? (data.continues ?? null) : null;
-  const node = { nodeId, parent, kind, continues, origin: data.kind === 'compaction' ? data.origin : null };
+  const segment = data.kind === 'summary' && data.segment ? { segment: true as const } : {};
+  const origin = data.kind === 'compaction' ? data.origin : null;
+  const node = { nodeId, parent, kind, continues, ...segment, origin, requestedAt: place };
   if (data.kind === 'turn') return { ...node, turnId: data.turnId, first: data.round === 1, instruction: null };
   const text = instruction === undefined ? null : { text: instruction, source: { ...place, pointer: '/instruction' } };
   return { ...node, turnId: null, first: false, instruction: text };
@@ -168,9 +190,16 @@ export class PathFold {
         const asked = nodeAsRequested(event.data, request.instruction, place);
         const state = request.state && { state: stateAt(request.state, place) };
         const made = { ...asked, ...state, request, ...(stream && { stream }) };
-        const { provider, model, tokens } = event.data;
+        const { provider, model, tokens, leftOut } = event.data;
         this.nodes.set(made.nodeId, {
-          ...{ ...made, provider, model, counted: tokens?.counted ?? null, reported: null },
+          ...{
+            ...made,
+            ...(leftOut && { leftOut }),
+            provider,
+            model,
+            counted: tokens?.counted ?? null,
+            reported: null,
+          },
           ...{ status: 'pending', calls: [], received: null },
         });
         return;
@@ -184,9 +213,12 @@ export class PathFold {
         this.amend(nodeId, { status: 'succeeded', received, calls, reported: usage.inputTokens });
         return;
       }
-      case 'CallFailed':
-        this.amend(event.data.nodeId, { status: 'failed' });
+      case 'CallFailed': {
+        const text = event.content?.partial;
+        const partial = text ? { partial: { text, source: { ...place, pointer: '/partial' } } } : {};
+        this.amend(event.data.nodeId, { status: 'failed', ...partial });
         return;
+      }
       case 'ToolExecuted': {
         const { toolCallId, isError, synthetic } = event.data;
         this.characters += event.content.text.length;
@@ -233,7 +265,8 @@ export class PathFold {
   outline(place: NodePlace): void {
     if (this.node(place.nodeId)) return;
     const asked = { origin: null, continues: null, first: false, instruction: null, counted: null, reported: null };
-    this.nodes.set(place.nodeId, { ...place, ...asked, calls: [], received: null, request: NOT_READ, unread: true });
+    const unread = { requestedAt: NOWHERE, request: NOT_READ, unread: true } as const;
+    this.nodes.set(place.nodeId, { ...place, ...asked, calls: [], received: null, ...unread });
   }
 
   putSegment(nodeId: NodeId, segment: SummarySegment): void {
@@ -379,6 +412,7 @@ const outweighs = (known: Tagged | undefined, { source, revision }: Tagged): boo
   known !== undefined &&
   ((known.source === 'user') === (source === 'user') ? known.revision > revision : known.source === 'user');
 
+const NOWHERE: EventPlace = { revision: -1 };
 const NOT_READ: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', path: '', headers: {}, sdk: '' };
 
 /** Whether a compaction came in its provider's own form: without a word that another could read. */

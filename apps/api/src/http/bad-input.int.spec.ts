@@ -50,6 +50,7 @@ const routes = [
   ['POST', `/v1/nodes/${ids.node}/tags`],
   ['GET', `/v1/nodes/${ids.node}/replay`],
   ['GET', `/v1/nodes/${ids.node}/diff?with=${ids.node}`],
+  ['GET', `/v1/nodes/${ids.node}/coverage`],
 ] as const;
 
 const odd = fc.constantFrom(

@@ -63,6 +63,7 @@ describe('the description', () => {
         'POST /v1/playbooks/{id}/versions',
         'GET /v1/nodes/{id}/replay',
         'GET /v1/nodes/{id}/diff',
+        'GET /v1/nodes/{id}/coverage',
         'GET /v1/projections',
         'DELETE /v1/projections/{name}/generations/{generation}',
         'POST /v1/projections/{name}/rebuild',

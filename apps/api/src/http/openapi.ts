@@ -75,9 +75,9 @@ export const ApiMinRevision = (): MethodDecorator =>
   });
 
 /** `limit` and `cursor`. */
-export const ApiPart = (): MethodDecorator =>
+export const ApiPart = (limit = { maximum: 200, default: 50 }): MethodDecorator =>
   applyDecorators(
-    ApiQuery({ name: 'limit', required: false, schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 } }),
+    ApiQuery({ name: 'limit', required: false, schema: { type: 'integer', minimum: 1, ...limit } }),
     ApiQuery({
       name: 'cursor',
       required: false,

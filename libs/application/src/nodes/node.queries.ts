@@ -3,6 +3,7 @@ import type { Caller } from '../caller/caller';
 import type { AtLeast } from '../conversations/conversation.queries';
 import type { Answer } from '../refusal';
 import type { NodeView, ReplayView } from '../views';
+import type { CoverageView } from './coverage-view';
 import type { RequestDiffView } from './diff.views';
 
 export class GetNode extends Query<Answer<NodeView>> {
@@ -32,6 +33,18 @@ export class DiffNodes extends Query<Answer<RequestDiffView>> {
     readonly caller: Caller,
     readonly nodeId: string,
     readonly withNodeId: string,
+  ) {
+    super();
+  }
+}
+
+/** What became of each item of a node's lineage in its request, root first. */
+export class GetCoverage extends Query<Answer<CoverageView>> {
+  constructor(
+    readonly caller: Caller,
+    readonly nodeId: string,
+    readonly page: { readonly limit: number; readonly cursor?: string },
+    readonly atLeast: AtLeast = {},
   ) {
     super();
   }

@@ -244,11 +244,12 @@ export class ConversationTree {
 
   /**
    * From a node to the root, by one recursive query, root first, through the conversations from which this one grows; and the revision of its
-   * own stream up to which this is known.
+   * own stream up to which this is known. `lineage`: on through compactions, to the true root.
    */
   async path(
     conversationId: string,
     nodeId: string | null,
+    { lineage = false } = {},
   ): Promise<{ readonly path: readonly PathRow[]; readonly revision: bigint }> {
     const { rows } = await this.tables.query<
       Omit<PathRow, 'result_revisions' | 'fold_revisions' | 'tag_revisions'> & {
@@ -259,13 +260,13 @@ export class ConversationTree {
       }
     >(
       `with recursive path as (
-         select n.node_id, n.conversation_id, n.parent, n.kind, n.status, n.provider, n.model, n.turn_id,
+         select n.node_id, n.conversation_id, n.parent, n.origin, n.kind, n.status, n.provider, n.model, n.turn_id,
            n.requested_revision, n.ended_revision, 0 as steps
          from read.nodes_v1 n where n.node_id = $2::text
          union all
-         select n.node_id, n.conversation_id, n.parent, n.kind, n.status, n.provider, n.model, n.turn_id,
+         select n.node_id, n.conversation_id, n.parent, n.origin, n.kind, n.status, n.provider, n.model, n.turn_id,
            n.requested_revision, n.ended_revision, p.steps + 1
-         from path p join read.nodes_v1 n on n.node_id = p.parent
+         from path p join read.nodes_v1 n on n.node_id = coalesce(p.parent, case when $3::boolean then p.origin end)
        )
        select p.node_id, p.conversation_id, p.parent, p.kind, p.status, p.provider, p.model, p.turn_id, t.question_revision,
          p.requested_revision, p.ended_revision,
@@ -283,7 +284,7 @@ export class ConversationTree {
        select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, revision from read.conversations_v1
          where conversation_id = $1::uuid and not exists (select 1 from path)
        order by steps desc`,
-      [conversationId, nodeId],
+      [conversationId, nodeId, lineage],
     );
     const known = rows[0]?.known ?? -1n;
     const path = rows.filter((row) => row.node_id !== null);
