@@ -6,7 +6,7 @@ import type { Client, Replay, TreeNode, Turn } from './client';
 import { eventsOf, faultsOfEffects, faultsOfLog } from './log-check';
 import { Luck } from './luck';
 import { createAssistants, openSite, type Site, startConversation } from './site';
-import { faultsOfTree } from './tree-check';
+import { faultsOfRebuild } from './read-models-check';
 
 export interface CrashOptions {
   readonly kills: number;
@@ -99,7 +99,7 @@ class CrashRun {
       const errors = this.running?.process.complaints.filter(({ level }) => level !== 'warn').slice(-3);
       this.faults.push(`after ${kills} kills: ${String(error)}; the process said ${JSON.stringify(errors)}`);
     }
-    this.faults.push(...(await faultsOfTree(this.store, this.site.pool, this.site.scratch)));
+    this.faults.push(...(await faultsOfRebuild({ ...this.site, store: this.store })));
     const [takeovers, interrupted] = await Promise.all([this.count('TurnTakenOver'), this.countInterrupted()]);
     const { faults, met, turns, nodes } = this;
     return { kills, turns, met, takeovers, interrupted, effects: this.site.tools.effects.size, nodes, faults };
@@ -214,7 +214,7 @@ class CrashRun {
       if (inLog !== conversation.turns.length)
         this.faults.push(`${conversation.id} has ${inLog} turns, and ${conversation.turns.length} were asked`);
     }
-    if (this.luck.chance(0.2)) this.faults.push(...(await faultsOfTree(this.store, this.site.pool, this.site.scratch)));
+    if (this.luck.chance(0.2)) this.faults.push(...(await faultsOfRebuild({ ...this.site, store: this.store })));
   }
 
   /** Whatever was acknowledged is there, and the same key is answered in the same words. */

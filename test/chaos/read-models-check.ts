@@ -1,14 +1,17 @@
 import { Metrics, migrations, Projectors } from '@palimpsest/application';
 import type { EventStore, Position } from '@palimpsest/event-store';
 import { createLogger, migrate, type Pool } from '@palimpsest/platform';
-import { findLive, type Projection } from '@palimpsest/read-models';
+import { findLive, firstGeneration, LiveTables, type Projection } from '@palimpsest/read-models';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const log = createLogger('silent');
-const PATIENCE_MS = 30_000;
+/** A long run's log takes a while, beside whatever else the machine does. */
+const PATIENCE_MS = 600_000;
 
 interface Models {
   readonly store: EventStore;
+  /** The operator's own, where the installation has some. */
+  readonly own?: readonly Projection[];
   /** The ones that lived through it all. */
   readonly pool: Pool;
   /** Where they are built anew. */
@@ -20,11 +23,12 @@ interface Models {
  * began behind it: their rows alone are compared. Left out: all rows, and the whole log.
  */
 export async function faultsOfRebuild(
-  { store, pool, scratch }: Models,
+  { store, pool, scratch, own = [] }: Models,
   since?: { readonly after: Position; readonly conversations: readonly string[] },
 ): Promise<readonly string[]> {
-  await migrate(scratch, migrations);
-  const projectors = new Projectors({ pool: scratch, store, log, metrics: new Metrics(), writes: true });
+  await migrate(scratch, [...migrations, ...own.map(firstGeneration)]);
+  const models = own.map((projection) => ({ projection, tables: new LiveTables(scratch, projection) }));
+  const projectors = new Projectors({ pool: scratch, store, log, metrics: new Metrics(), writes: true, own: models });
   for (const { projection } of projectors.all) await beginAt(scratch, projection, since?.after ?? -1n);
   const end = await lastOfConversations(store);
   projectors.start();
@@ -109,8 +113,8 @@ async function rowsOf(
   const nodes = `select n.node_id from ${schema}.nodes_v1 n where n.conversation_id = any ($1::uuid[])`;
   const isTheirs = byConversation ? 't.conversation_id = any ($1::uuid[])' : `t.node_id in (${nodes})`;
   const { rows } = await pool.query<{ row: string }>(
-    `select to_jsonb(t)::text as row from ${schema}.${name} t where $1::uuid[] is null or ${isTheirs}`,
-    [conversations],
+    `select to_jsonb(t)::text as row from ${schema}.${name} t ${conversations ? `where ${isTheirs}` : ''}`,
+    conversations ? [conversations] : [],
   );
   return new Set(rows.map(({ row }) => row));
 }

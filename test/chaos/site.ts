@@ -1,5 +1,8 @@
-import { createPool, type Pool } from '@palimpsest/platform';
+import { createCodec } from '@palimpsest/application';
+import { type EventStore, KeyRing, PostgresKeyStore } from '@palimpsest/event-store';
+import { createPool, type Pool, readInstallationKeys } from '@palimpsest/platform';
 import { startSimulatedModel } from '@palimpsest/providers';
+import type { Opening } from '@palimpsest/read-models';
 import { provisionSqlDatabase, salesSampleSql } from '@palimpsest/tools';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,6 +22,8 @@ export interface Site {
   readonly pool: Pool;
   /** An empty database, to rebuild read models in. */
   readonly scratch: Pool;
+  /** With what its contents are opened: it must have been started once. */
+  opening(store: EventStore): Opening;
   /** Starts the installation and waits until it serves. */
   start(): Promise<{ readonly process: InstallationProcess; readonly client: Client }>;
   close(): Promise<void>;
@@ -56,6 +61,11 @@ export async function openSite(env: Readonly<Record<string, string>> = {}): Prom
   };
   return {
     ...{ captures, tools, pool, scratch },
+    opening(store) {
+      const installation = readInstallationKeys(join(dataDir, 'master-key'));
+      const keys = new KeyRing({ store: new PostgresKeyStore(pool), installation });
+      return { keys, codec: createCodec(store, keys) };
+    },
     async start() {
       const process = new InstallationProcess(settings);
       const url = await process.ready();

@@ -1,5 +1,6 @@
 import { PostgresEventStore } from '@palimpsest/event-store-postgres';
 import { readFileSync } from 'node:fs';
+import { examplesFolder, exampleProjections } from '../support/shipped-projections';
 import { AskedTurn } from './asked-turn';
 import { sha256 } from './captures';
 import type { Client, Replay, TreeNode, Turn } from './client';
@@ -7,7 +8,7 @@ import { eventsOf, faultsOfEffects, faultsOfLog } from './log-check';
 import { Luck } from './luck';
 import { createAssistants, openSite, type Site, startConversation } from './site';
 import { scriptOf, type Kind, type Script } from './soak-scripts';
-import { faultsOfTree } from './tree-check';
+import { faultsOfRebuild } from './read-models-check';
 
 export interface SoakOptions {
   readonly turns: number;
@@ -39,7 +40,11 @@ const MOST_MIB = 1_024;
 
 /** Runs turns of all kinds in many conversations, and compares every request with what came over the simulated model's socket. */
 export async function runTurns(options: SoakOptions): Promise<SoakReport> {
-  const site = await openSite({ PALIMPSEST_CALL_RETRY_MS: '5', PALIMPSEST_LOG_LEVEL: 'warn' });
+  const site = await openSite({
+    PALIMPSEST_CALL_RETRY_MS: '5',
+    PALIMPSEST_LOG_LEVEL: 'warn',
+    PALIMPSEST_PROJECTIONS_DIR: examplesFolder,
+  });
   const running = await site.start();
   try {
     return await new SoakRun(site, running.client, running.process.pid, options).run();
@@ -96,7 +101,8 @@ class SoakRun {
     };
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, talks.length) }, worker));
     for (const talk of talks) await this.checkAll(talk);
-    this.faults.push(...(await faultsOfTree(this.store, this.site.pool, this.site.scratch)));
+    const own = exampleProjections(this.site.opening(this.store));
+    this.faults.push(...(await faultsOfRebuild({ ...this.site, store: this.store, own })));
     const { captures } = this.site;
     if (captures.unmatched) this.faults.push(`${captures.unmatched} requests came over the socket and are no node's`);
     if (this.peakMiB > MOST_MIB) this.faults.push(`the process held ${this.peakMiB} MiB`);

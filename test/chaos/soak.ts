@@ -1,12 +1,13 @@
 /**
  * `npm run test:soak`: turns of all kinds, kills at random instants, rounds of faults and flipped bits on both stores, random
  * histories, and the protocol's checker in full. Each part is left out by its 0:
- *   --projector-kills 200 --turns 10000 --conversations 100 --kills 200 --faults 1000 --flips 1000 --histories 20000 --protocol 1 --seed N
+ *   --added 100000 --projector-kills 200 --turns 10000 --conversations 100 --kills 200 --faults 1000 --flips 1000 --histories 20000 --protocol 1 --seed N
  * What went wrong is run again by the seed that the first line names.
  */
 import { parseArgs } from 'node:util';
 import { runAll } from '../protocol/run';
 import { createTestDatabase } from '../support/database';
+import { addProjection } from './added-projection';
 import { runCrashes } from './crashes';
 import { runFaultRounds } from './fault-rounds';
 import type { StoreKind } from './fault-site';
@@ -25,6 +26,7 @@ const given = parseArgs({
     kills: { type: 'string', default: '200' },
     faults: { type: 'string', default: '1000' },
     'projector-kills': { type: 'string', default: '200' },
+    added: { type: 'string', default: '100000' },
     flips: { type: 'string', default: '1000' },
     histories: { type: 'string', default: '20000' },
     protocol: { type: 'string', default: '1' },
@@ -78,6 +80,21 @@ async function projectorPart(kills: number): Promise<Part> {
   }
 }
 
+async function addedPart(events: number): Promise<Part> {
+  const postgres = await startPostgres();
+  try {
+    process.env['TEST_DATABASE_URL'] = postgres.adminUrl;
+    const added = await addProjection(events, (text) => process.stdout.write(`${text}\n`));
+    const { seconds, turns, longestTurnMs, longestBeforeMs, looks, writing, waits, faults } = added;
+    const beside = `${turns} turns meanwhile, the longest ${longestTurnMs} ms (before: ${longestBeforeMs} ms)`;
+    const locks = `pg_locks looked at ${looks} times, ${writing} of them with locks of theirs, ${waits.length} waits`;
+    const summary = `projections added over ${added.events} events in ${Math.round(seconds)} s: ${beside}; ${locks}`;
+    return { summary, faults: [...faults, ...waits.map((wait) => `waited for a projection: ${wait}`)] };
+  } finally {
+    await postgres.stop();
+  }
+}
+
 async function faultsPart(store: StoreKind, rounds: number, seed: number): Promise<Part> {
   const bar = new Progress(`rounds of faults, log in ${store}`, rounds);
   const report = await runFaultRounds({ store, rounds, seed, onRound: (n, note) => bar.at(n, note) });
@@ -124,6 +141,7 @@ async function main(): Promise<boolean> {
   if (turns) parts.push(await turnsPart(turns, conversations, seed));
   if (kills) parts.push(await killsPart(kills, seed));
   if (whole('projector-kills')) parts.push(await projectorPart(whole('projector-kills')));
+  if (whole('added')) parts.push(await addedPart(whole('added')));
   // A fifth of the rounds with the log in Postgres: fewer kinds of faults make sense there.
   const onPostgres = Math.floor(rounds / 5);
   if (rounds) parts.push(await faultsPart('eventstoredb', rounds - onPostgres, seed));

@@ -322,3 +322,7 @@ it('what nobody decided in time expires: it does not run, the model reads so, an
     await other.close();
   }
 });
+
+it('every shipped projection is what a rebuild makes of the log', async () => {
+  expect(await deployment.faultsOfReadModels(one)).toEqual([]);
+});

@@ -267,3 +267,7 @@ describe('the log and the tree', () => {
     }
   });
 });
+
+it('every shipped projection is what a rebuild makes of the log', async () => {
+  expect(await deployment.faultsOfReadModels(process)).toEqual([]);
+});

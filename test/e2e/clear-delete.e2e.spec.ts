@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type Client, until } from '../support/client';
 import { requested } from '../support/client-requests';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
-import { faultsOfReadModels } from '../support/rebuild';
+import { examplesFolder } from '../support/shipped-projections';
 import { isOnEventStoreDb } from '../support/test-log';
 
 let deployment: Deployment;
@@ -13,7 +13,7 @@ let other: InnerProcess;
 let api: Client;
 
 beforeAll(async () => {
-  deployment = await Deployment.open();
+  deployment = await Deployment.open({ PALIMPSEST_PROJECTIONS_DIR: examplesFolder });
   [process, other] = [await deployment.start(), await deployment.start()];
   api = await deployment.client(process);
 });
@@ -263,7 +263,7 @@ describe('a delete', () => {
     const report = await verifyLog({ store, content: { codec, log }, densePositions: !isOnEventStoreDb });
     expect(report).toMatchObject({ ok: true, keyLost: 0 });
     expect(report.sealed).toBeGreaterThan(5);
-    expect(await faultsOfReadModels(store, deployment.pool)).toEqual([]);
+    expect(await deployment.faultsOfReadModels(process)).toEqual([]);
   });
 
   it('is answered the same a second time, at any process, and by a key of the conversation nothing goes on', async () => {

@@ -1,7 +1,6 @@
 import { type Client, type Turn } from '../support/client';
 import { requested } from '../support/client-requests';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
-import { faultsOfReadModels } from '../support/rebuild';
 
 let deployment: Deployment;
 let process: InnerProcess;
@@ -128,6 +127,6 @@ describe('a compaction by the provider', () => {
   });
 
   it('the read models are as a rebuild makes them', async () => {
-    expect(await faultsOfReadModels(process.installation.running.system.store, deployment.pool)).toEqual([]);
+    expect(await deployment.faultsOfReadModels(process)).toEqual([]);
   });
 });

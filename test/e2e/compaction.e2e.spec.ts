@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { type Client, type Node, type Turn, until } from '../support/client';
 import { requested, unpairedIn } from '../support/client-requests';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
-import { faultsOfReadModels } from '../support/rebuild';
 
 let deployment: Deployment;
 let process: InnerProcess;
@@ -296,7 +295,7 @@ describe('a compaction', () => {
   });
 
   it('the read models are as a rebuild makes them', async () => {
-    expect(await faultsOfReadModels(process.installation.running.system.store, deployment.pool)).toEqual([]);
+    expect(await deployment.faultsOfReadModels(process)).toEqual([]);
   });
 });
 

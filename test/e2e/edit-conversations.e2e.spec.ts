@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { type Client, type Tree, type Turn } from '../support/client';
 import { requested, unpairedIn } from '../support/client-requests';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
-import { faultsOfReadModels } from '../support/rebuild';
 
 let deployment: Deployment;
 let process: InnerProcess;
@@ -286,5 +285,5 @@ it('the log verifies with all requests, and the read models equal a rebuild', as
   const alone = await verifyLog({ store, content: { codec, log }, conversationId: edit });
   expect(alone).toMatchObject({ ok: true, requests: 1 });
   expect(await api.tree(source)).toBeDefined();
-  expect(await faultsOfReadModels(store, deployment.pool)).toEqual([]);
+  expect(await deployment.faultsOfReadModels(process)).toEqual([]);
 });

@@ -336,3 +336,7 @@ describe('the import of what another program exported', () => {
     folder.remove();
   });
 });
+
+it('every shipped projection is what a rebuild makes of the log', async () => {
+  expect(await deployment.faultsOfReadModels(process)).toEqual([]);
+});

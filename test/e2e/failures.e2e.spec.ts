@@ -211,3 +211,7 @@ it('a queued question that is cancelled leaves no node and no bubble, and the on
   const { bubbles } = await api.transcript(conversationId, ended.revision);
   expect(bubbles.map(({ turnId: of }) => of)).toEqual([turnId, turnId, kept, kept]);
 });
+
+it('every shipped projection is what a rebuild makes of the log', async () => {
+  expect(await deployment.faultsOfReadModels(process)).toEqual([]);
+});

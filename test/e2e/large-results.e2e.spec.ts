@@ -201,3 +201,7 @@ it('P07: takes no more memory for a turn with a result of 20 MB than the README 
   expect(memory.peak - before).toBeLessThan(MEMORY_OF_A_TURN);
   await own.close();
 }, 120_000);
+
+it('every shipped projection is what a rebuild makes of the log', async () => {
+  expect(await deployment.faultsOfReadModels(process)).toEqual([]);
+});

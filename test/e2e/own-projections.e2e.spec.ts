@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../support/child';
 import { type Client, until } from '../support/client';
 import { Deployment, type InnerProcess } from '../support/installation';
+import { faultsOfReadModels } from '../support/rebuild';
 import { palimpsest } from './cli-process';
 
 jest.setTimeout(120_000);
@@ -198,6 +199,20 @@ it('G02, P09: an erased conversation leaves its rows, its sums stay, and a rebui
   } finally {
     await session.end();
   }
+});
+
+it('every projection, the shipped examples among them, is what a rebuild makes of the log', async () => {
+  const { own, store } = process.installation.running.system;
+  // What `poisoned` keeps of an erased conversation, a rebuild can't open any more.
+  const models = own.models.filter(({ definition }) => definition.name !== 'poisoned');
+  expect(models.map(({ definition }) => definition.name)).toEqual(['resting-answers', 'token-cost', 'turns']);
+  expect(
+    await faultsOfReadModels(
+      store,
+      deployment.pool,
+      models.map(({ projection }) => projection),
+    ),
+  ).toEqual([]);
 });
 
 it('tables that changed without their version are said, and a higher version is built beside', async () => {

@@ -237,3 +237,7 @@ describe('a playbook', () => {
     expect((await api.send('POST', `/v1/playbooks/${playbookId}/conversations`)).status).toBe(410);
   });
 });
+
+it('every shipped projection is what a rebuild makes of the log', async () => {
+  expect(await deployment.faultsOfReadModels(process)).toEqual([]);
+});

@@ -2,7 +2,6 @@ import { PostgresApiKeys } from '@palimpsest/application';
 import { conversationTree, findLive } from '@palimpsest/read-models';
 import { type Client, until } from '../support/client';
 import { Deployment, linesOf, type InnerProcess } from '../support/installation';
-import { faultsOfReadModels } from '../support/rebuild';
 import { palimpsest } from './cli-process';
 
 jest.setTimeout(120_000);
@@ -114,7 +113,7 @@ describe('a rebuild', () => {
       out: expect.stringMatching(/nothing to drop/),
     });
     expect(await run('rebuild', 'nothing')).toMatchObject({ end: 1, err: expect.stringMatching(/no such projection/) });
-    expect(await faultsOfReadModels(one.installation.running.system.store, deployment.pool)).toEqual([]);
+    expect(await deployment.faultsOfReadModels(one)).toEqual([]);
   });
 
   it('the same Idempotency-Key again is the same rebuild, and another one while it runs is refused', async () => {
@@ -173,7 +172,7 @@ describe('a rebuild', () => {
     expect(Math.min(...(await Promise.all(asking)))).toBeGreaterThan(3);
     await watch;
     expect(waiting).toEqual([]);
-    expect(await faultsOfReadModels(one.installation.running.system.store, deployment.pool)).toEqual([]);
+    expect(await deployment.faultsOfReadModels(one)).toEqual([]);
   });
 });
 
@@ -208,6 +207,6 @@ describe('a poison event', () => {
     expect(await run('retry', 'conversation-tree', '--conversation', poisoned)).toMatchObject({ end: 0 });
     await until(async () => (await parkedAt(schema)).rowCount === 0);
     expect((await api.tree(poisoned, asked.revision)).head).toBe(asked.head);
-    expect(await faultsOfReadModels(one.installation.running.system.store, deployment.pool)).toEqual([]);
+    expect(await deployment.faultsOfReadModels(one)).toEqual([]);
   });
 });

@@ -2,7 +2,6 @@ import { verifyLog } from '@palimpsest/audit';
 import { dialogueStates, findLive } from '@palimpsest/read-models';
 import type { Client, Replay, Turn } from '../support/client';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
-import { faultsOfReadModels } from '../support/rebuild';
 import { isOnEventStoreDb } from '../support/test-log';
 
 let deployment: Deployment;
@@ -321,7 +320,7 @@ it('the log verifies, the read models equal a rebuild, and nothing that was said
   const { store, codec, log } = process.installation.running.system;
   const report = await verifyLog({ store, content: { codec, log }, densePositions: !isOnEventStoreDb });
   expect(report).toMatchObject({ ok: true });
-  expect(await faultsOfReadModels(store, deployment.pool)).toEqual([]);
+  expect(await deployment.faultsOfReadModels(process)).toEqual([]);
   const { schema } = await findLive(deployment.pool, dialogueStates);
   const { rows: kept } = await deployment.pool.query<{ row: string }>(
     `select to_jsonb(s)::text as row from ${schema}.states_v1 s`,

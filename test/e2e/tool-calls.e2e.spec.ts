@@ -231,3 +231,7 @@ it('T12: one rule pairs every kind of tool block, the provider’s own web searc
   expect(messages.match(/"type":"web_search_tool_result"/g)).toHaveLength(2);
   expect(chat).not.toContain('web_search');
 });
+
+it('every shipped projection is what a rebuild makes of the log', async () => {
+  expect(await deployment.faultsOfReadModels(process)).toEqual([]);
+});

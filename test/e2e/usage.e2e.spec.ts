@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../support/child';
 import type { Client } from '../support/client';
 import { Deployment, type InnerProcess } from '../support/installation';
-import { faultsOfReadModels } from '../support/rebuild';
 
 const folder = temporaryFolder();
 const priced = {
@@ -142,6 +141,6 @@ describe('the usage of a conversation', () => {
     expect(pages.flatMap(({ items }) => items)).toEqual(whole.items);
     for (const { total } of pages) expect(total).toEqual(whole.total);
     expect((await api.send('GET', `${path}?cursor=x`)).status).toBe(400);
-    expect(await faultsOfReadModels(process.installation.running.system.store, deployment.pool)).toEqual([]);
+    expect(await deployment.faultsOfReadModels(process)).toEqual([]);
   });
 });

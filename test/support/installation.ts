@@ -15,6 +15,7 @@ import { temporaryFolder } from './child';
 import { Client } from './client';
 import { createTestDatabase, type TestDatabase } from './database';
 import { toolsFileFor, ToolServer } from './installation-tools';
+import { faultsOfReadModels } from './rebuild';
 import { newLog } from './test-log';
 
 // Takeovers take a lease, and the machine may be busy. Scripts start installations too, without Jest.
@@ -208,6 +209,12 @@ export class Deployment {
     if (this.isSpread && this.apis.length === 1) this.second = this.startApi({});
     const second = process === this.apis[0] ? await this.second : undefined;
     return new Client(process.url, secret, second ? [second.url] : []);
+  }
+
+  /** Where the read models, and the operator's own projections that the process has, are not what a rebuild makes of the log. */
+  async faultsOfReadModels({ installation }: InnerProcess): Promise<readonly string[]> {
+    const { store, own } = installation.running.system;
+    return faultsOfReadModels(store, this.pool, own.models.map(({ projection }) => projection)); // prettier-ignore
   }
 
   async close(): Promise<void> {

@@ -1,10 +1,12 @@
 import { Metrics, migrations, Projectors } from '@palimpsest/application';
-import type { EventStore } from '@palimpsest/event-store';
+import type { EventStore, Position } from '@palimpsest/event-store';
 import { createLogger, createPool, migrate, type Pool } from '@palimpsest/platform';
 import { findLive, firstGeneration, LiveTables, type Projection } from '@palimpsest/read-models';
+import { until } from './client';
 import { createTestDatabase } from './database';
 
 const log = createLogger('silent');
+const PATIENCE_MS = 60_000;
 
 /**
  * Builds every read model anew from the whole log, in a database of its own, and says where the ones that lived through it all differ. `own`:
@@ -19,18 +21,26 @@ export async function faultsOfReadModels(
   const scratch = createPool({ url: database.url, applicationName: 'rebuild', log });
   try {
     await migrate(scratch, [...migrations, ...own.map(firstGeneration)]);
-    const end = await store.lastPosition();
+    const end = await lastOfConversations(store);
     const models = own.map((projection) => ({ projection, tables: new LiveTables(scratch, projection) }));
     const projectors = new Projectors({ pool: scratch, store, log, metrics: new Metrics(), writes: true, own: models });
     projectors.start();
     for (const projector of projectors.all) while (projector.position < end) await projector.moved(1_000);
     await projectors.stop();
-    const faults = await Promise.all(projectors.all.map(({ projection }) => faultsOf(projection, live, scratch)));
-    return faults.flat();
+    const all = projectors.all.map(({ projection }) => projection);
+    for (const projection of all)
+      await until(async () => (await findLive(live, projection)).position >= end, PATIENCE_MS);
+    return (await Promise.all(all.map((projection) => faultsOf(projection, live, scratch)))).flat();
   } finally {
     await scratch.end();
     await database.drop();
   }
+}
+
+async function lastOfConversations(store: EventStore): Promise<Position> {
+  const filter = { streamPrefixes: ['conversation-'] };
+  for await (const { position } of store.readAll({ direction: 'backwards', filter, limit: 1 })) return position;
+  return -1n;
 }
 
 /** Compares the live generations of one projection in two databases: the very rows, and none besides. */
