@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord, recordsOf, stringOf } from '../../json';
 import { compactionTrigger } from './compaction-trigger';
-import { demand, isPositiveInteger, signThinking, TOOL_NAME } from './rules-common';
+import { checkAnswerForm, demand, isPositiveInteger, signThinking, TOOL_NAME } from './rules-common';
 
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   text: ['type', 'text', 'citations', 'cache_control'],
@@ -23,6 +23,7 @@ export function checkAnthropic(body: JsonRecord, betas = ''): void {
   demand(isPositiveInteger(body['max_tokens']), 'max_tokens: Input should be greater than or equal to 1');
   checkSystem(body['system']);
   checkTools(body['tools']);
+  checkOutput(body['output_config']);
   const messages = body['messages'];
   demand(Array.isArray(messages), 'messages: Field required');
   demand(messages.length > 0, 'messages: at least one message is required');
@@ -81,6 +82,11 @@ function checkTools(tools: unknown): void {
     const schema = tool['input_schema'];
     demand(isRecord(schema) && schema['type'] === 'object', `tools.${index}.input_schema.type: Field required`);
   });
+}
+
+function checkOutput(config: unknown): void {
+  const format = isRecord(config) ? config['format'] : undefined;
+  if (isRecord(format) && format['type'] === 'json_schema') checkAnswerForm(format['schema'], 'output_config.format');
 }
 
 function checkMessage(message: JsonRecord, index: number, last: boolean): void {

@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord, recordsOf, stringOf } from '../../json';
-import { demand, isPositiveInteger, TOOL_NAME } from './rules-common';
+import { checkAnswerForm, demand, isPositiveInteger, TOOL_NAME } from './rules-common';
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'];
 
@@ -16,6 +16,7 @@ export function checkOpenAi(body: JsonRecord): void {
   demand(Array.isArray(messages), "Missing required parameter: 'messages'.");
   demand(messages.length > 0, "Invalid 'messages': empty array. Expected an array with minimum length 1.");
   checkTools(body['tools']);
+  checkFormat(body['response_format']);
   const pairing = new Pairing();
   messages.forEach((message: unknown, index) => {
     demand(isRecord(message), `Invalid type for 'messages[${index}]': expected an object.`);
@@ -38,6 +39,13 @@ function checkTools(tools: unknown): void {
     demand(isRecord(fn['parameters']), `Invalid schema for function '${name}': expected an object.`);
     names.add(name);
   }
+}
+
+function checkFormat(format: unknown): void {
+  if (!isRecord(format) || format['type'] !== 'json_schema') return;
+  const form = isRecord(format['json_schema']) ? format['json_schema'] : {};
+  demand(TOOL_NAME.test(stringOf(form['name'])), "Missing required parameter: 'response_format.json_schema.name'.");
+  if (form['strict'] === true) checkAnswerForm(form['schema'], 'response_format');
 }
 
 function checkMessage(message: JsonRecord, index: number): void {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isRecord, recordsOf } from '../../json';
 import { type Refusal, invalid } from './refusal';
 
 export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -17,6 +18,25 @@ export function demand(holds: boolean, message: string, code: string | null = nu
 
 export function isPositiveInteger(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+/** The form of an answer, as far as every provider enforces one: closed objects, and none of their properties optional. */
+export function checkAnswerForm(schema: unknown, at: string): void {
+  demand(isRecord(schema), `Invalid schema for ${at}: expected an object.`);
+  const { type, properties, required, additionalProperties, items, anyOf } = schema;
+  if (type === 'object') {
+    demand(additionalProperties === false, `Invalid schema for ${at}: 'additionalProperties' is required to be false.`);
+    const fields = isRecord(properties) ? properties : {};
+    const named = new Set(Array.isArray(required) ? (required as unknown[]) : []);
+    const missing = Object.keys(fields).find((name) => !named.has(name));
+    demand(
+      missing === undefined,
+      `Invalid schema for ${at}: 'required' has to hold every property, and lacks '${missing}'.`,
+    );
+    for (const [name, field] of Object.entries(fields)) checkAnswerForm(field, `${at}.${name}`);
+  }
+  if (type === 'array') checkAnswerForm(items, `${at}[]`);
+  for (const form of recordsOf(anyOf)) checkAnswerForm(form, at);
 }
 
 /** How the simulated model signs its thinking, so that a changed block is noticed. */
