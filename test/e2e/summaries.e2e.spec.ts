@@ -1,0 +1,234 @@
+import type { AssistantSpecification } from '@palimpsest/application';
+import type { ItemTagging } from '@palimpsest/conversation';
+import { type Client, type Turn, until } from '../support/client';
+import { requested, unpairedIn } from '../support/client-requests';
+import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { faultsOfReadModels } from '../support/rebuild';
+
+let deployment: Deployment;
+let process: InnerProcess;
+let api: Client;
+
+beforeAll(async () => {
+  deployment = await Deployment.open();
+  process = await deployment.start();
+  api = await deployment.client(process);
+});
+beforeEach(() => deployment.tools.behave());
+afterAll(() => deployment.close());
+
+const say = (text: string) => `[[sim: say ${text}]]`;
+const words = (text: string, count: number) => `${text} `.repeat(count);
+const OPENING = 'Summary of the conversation so far:\n\n';
+const first = ({ nodes }: Turn): string => nodes[0] ?? '';
+const replayOf = async (turn: Turn, at = 0) => api.replay(turn.nodes.at(at) ?? '');
+const partOf = async (turn: Turn) => requested((await replayOf(turn, -1)).body);
+const summaries = async (conversationId: string, revision?: string) =>
+  (await api.tree(conversationId, revision)).nodes.filter(({ kind }) => kind === 'summary');
+const requests = async (conversationId: string) =>
+  (await eventsOf(process, conversationId)).flatMap((event) => (event.type === 'CallRequested' ? [event.data] : []));
+const foldedRuns = async (conversationId: string) =>
+  (await eventsOf(process, conversationId)).flatMap((event) => (event.type === 'SummaryFolded' ? [event.data] : []));
+
+async function talk(conversationId: string, from: number, to: number): Promise<Turn[]> {
+  const turns: Turn[] = [];
+  for (let n = from; n <= to; n += 1) turns.push(await api.ask(conversationId, `question-${n} ${say(`answer-${n}`)}`));
+  return turns;
+}
+
+/** A small window of its own: two messages of six stay. */
+const small: Partial<AssistantSpecification> = { context: { window: { messages: 6, keep: 2 }, pressure: null } };
+
+describe('the window of an assistant that says nothing of it', () => {
+  it('K11: at turn 13 holds a summary and twelve messages, and grows until it is cut again; each replay stays exact', async () => {
+    const conversationId = await api.conversation();
+    const turns = await talk(conversationId, 1, 15);
+    const asked = await partOf(turns[12] as Turn);
+    expect(asked.questions).toHaveLength(1 + 6 + 1);
+    expect(asked.questions[0]?.startsWith(`${OPENING}Asked: question-1\nAnswered: answer-1\n`)).toBe(true);
+    expect(asked.questions[0]).toContain('Answered: answer-6');
+    expect(asked.questions[1]).toContain('question-7');
+    expect(asked.answers).toEqual([7, 8, 9, 10, 11, 12].map((n) => `answer-${n}`));
+
+    const [summary, ...others] = await summaries(conversationId, turns[14]?.revision);
+    expect(others).toEqual([]);
+    expect(summary).toMatchObject({ status: 'succeeded', parent: turns[5]?.head });
+    const run = { summary: summary?.id, from: first(turns[0] as Turn), to: turns[5]?.head };
+    expect(await foldedRuns(conversationId)).toEqual([{ nodeId: first(turns[12] as Turn), ...run }]);
+
+    const bodies = await Promise.all(turns.map((turn) => replayOf(turn)));
+    expect(bodies.every(({ verified }) => verified)).toBe(true);
+    const open = (at: number) => bodies[at]?.body.slice(0, bodies[at].body.lastIndexOf(']')) ?? '';
+    expect(bodies[13]?.body.startsWith(open(12)) && bodies[14]?.body.startsWith(open(13))).toBe(true);
+    expect(bodies[12]?.body).not.toContain('question-3 ');
+    const shown = bodies[12]?.parts.filter(({ what }) => what === 'summary') ?? [];
+    expect(new Set(shown.map(({ nodeId }) => nodeId))).toEqual(new Set([summary?.id]));
+
+    // A branch that grows from before the summary's end sees every word again, and no summary.
+    const edited = await api.edit(conversationId, turns[2]?.turnId ?? '', say('another'));
+    expect((await partOf(edited)).questions.map((text) => text.slice(0, 10))).toEqual(['question-1', 'question-2', '[[sim: say']); // prettier-ignore
+    await api.switchTo(conversationId, turns[14]?.head ?? '');
+    const again = await api.regenerate(conversationId, turns[14]?.turnId ?? '');
+    expect((await partOf(again)).questions[0]).toContain('question-1');
+    expect((await replayOf(again)).body).toBe(bodies[14]?.body);
+  });
+});
+
+describe('a summary', () => {
+  it('reads the ones before it and its own run, and no more; requests hold all of them in order', async () => {
+    const conversationId = await api.conversation([], small);
+    const turns = await talk(conversationId, 1, 6);
+    const made = await summaries(conversationId, turns[5]?.revision);
+    expect(made.map(({ parent }) => parent)).toEqual([turns[1]?.head, turns[3]?.head]);
+    const second = requested((await api.replay(made[1]?.id ?? '')).body);
+    expect(second.questions.map((text) => text.split(/[\s:]/)[0])).toEqual(['Summary', 'question-3', 'question-4', 'Summarise']); // prettier-ignore
+    const last = await partOf(turns[5] as Turn);
+    expect(last.questions.slice(0, 2)).toEqual([
+      `${OPENING}Asked: question-1\nAnswered: answer-1\nAsked: question-2\nAnswered: answer-2`,
+      `${OPENING}Asked: question-3\nAnswered: answer-3\nAsked: question-4\nAnswered: answer-4`,
+    ]);
+    expect(last.answers).toEqual(['answer-5']);
+    const { nodeId } = await api.compact(conversationId);
+    expect(requested((await api.replay(nodeId)).body).questions[0]).toContain('question-1');
+  });
+
+  it('is not told what is chit-chat, and says for ever what it left out', async () => {
+    const conversationId = await api.conversation(['lookup'], small);
+    const chat = await api.ask(conversationId, `NICE weather ${say('indeed')}`);
+    const called = await api.ask(conversationId, `look [[sim: rounds=1 tool=lookup args={}]] ${say('LOOKED')}`);
+    const tags: ItemTagging[] = [
+      { nodeId: first(chat), item: 'sent/0', tag: 'chit-chat' },
+      { nodeId: first(chat), item: 'received/0', tag: 'chit-chat' },
+      { nodeId: called.nodes[1] ?? '', item: 'sent/0', tag: 'discarded' },
+    ];
+    const { engine, identities } = process.installation.running.system;
+    const identity = await identities.find(conversationId);
+    if (!identity) throw new Error('There is no such conversation.');
+    const context = { actor: 'test', correlationId: conversationId };
+    await engine.write(identity, { type: 'TagItems', tags, source: 'user' }, context);
+    const third = await api.ask(conversationId, `question-3 ${say('answer-3')}`);
+    await until(async () => (await summaries(conversationId)).some(({ status }) => status === 'succeeded'));
+    const [summary] = await summaries(conversationId, third.revision);
+    const { body } = await api.replay(summary?.id ?? '');
+    expect(body).not.toMatch(/NICE|indeed|tool_call_id/);
+    expect(body).toContain('LOOKED');
+    expect(unpairedIn(body)).toEqual([]);
+    const leftOut = (await requests(conversationId)).find(({ nodeId }) => nodeId === summary?.id)?.leftOut;
+    expect(leftOut).toEqual([
+      tags[0],
+      tags[1],
+      { nodeId: called.nodes[0], item: 'received/0', tag: 'discarded' },
+      tags[2],
+    ]);
+  });
+
+  it.each([
+    ['is too long', say(words('long', 400)), 'unusable_answer'],
+    ['is cut off', `[[sim: stop length]] ${say('half a')}`, 'unusable_answer'],
+    ['fails', '[[sim: fail auth]]', 'auth'],
+  ])('that %s changes nothing, and is not tried again at the same place', async (_how, directive, reason) => {
+    const conversationId = await api.conversation([], {
+      context: { ...small.context, summaries: { instruction: `Summarise. ${directive}`, maxTokens: 100 } },
+    });
+    const turns = await talk(conversationId, 1, 5);
+    await until(async () => (await summaries(conversationId)).filter(({ status }) => status === 'failed').length === 3);
+    const failed = await summaries(conversationId);
+    expect(failed.map((node) => node.reason)).toEqual(Array(3).fill(reason));
+    expect(failed.map(({ parent }) => parent)).toEqual([turns[1]?.head, turns[2]?.head, turns[3]?.head]);
+    expect((await partOf(turns[4] as Turn)).answers).toHaveLength(4);
+  });
+
+  it('counts for an edit conversation of its source, which goes on from it', async () => {
+    const source = await api.conversation([], small);
+    await talk(source, 1, 4);
+    const made = await api.makePlaybook(source);
+    if (made.status !== 'created') throw new Error(made.error.detail);
+    const { conversationId } = await api.openEdit(made.playbookId);
+    const turns = await talk(conversationId, 5, 8);
+    const [inherited] = await summaries(source);
+    const own = (await requests(conversationId)).filter(({ kind }) => kind === 'summary');
+    expect(own[0]).toMatchObject({ continues: inherited?.id });
+    const shown = (await partOf(turns[3] as Turn)).questions.filter((text) => text.startsWith(OPENING));
+    expect(shown[0]).toContain('Asked: question-1');
+    expect(shown[1]).toContain('Asked: question-3');
+  });
+});
+
+describe('too many summaries', () => {
+  it('are compacted into one, for what they are', async () => {
+    const summarising = { instruction: `Summarise. ${say(words('said', 60))}`, maxTokens: 100, totalTokens: 100 };
+    const conversationId = await api.conversation([], {
+      context: { ...small.context, summaries: summarising },
+      compaction: { instruction: `Summarise. ${say('all of it')}` },
+    });
+    await talk(conversationId, 1, 5);
+    const compactionOf = async () => (await api.tree(conversationId)).nodes.find(({ kind }) => kind === 'compaction');
+    await until(async () => (await compactionOf())?.status === 'succeeded');
+    const compacting = (await requests(conversationId)).find(({ kind }) => kind === 'compaction');
+    expect(compacting).toMatchObject({ reason: 'summaries' });
+    const after = await talk(conversationId, 6, 7);
+    const asked = await Promise.all(after.map(partOf));
+    expect(asked.map(({ questions }) => questions[0])).toEqual(Array(2).fill(`${OPENING}all of it`));
+    expect(asked[1]?.answers).toEqual(['answer-6']);
+  });
+});
+
+describe('a request that is too large', () => {
+  const model = { provider: 'simulated', name: 'simulated', inputCap: 2_000, maxOutputTokens: 300 } as const;
+  const context = { window: null, pressure: null } as const;
+
+  it('has the oldest turns summarised at its start, and its own question stays as it is', async () => {
+    const conversationId = await api.conversation([], { model, context });
+    const before = [
+      await api.ask(conversationId, `${words('one', 600)} ${say('first')}`),
+      await api.ask(conversationId, `${words('two', 600)} ${say('second')}`),
+    ];
+    const question = `${words('three', 700)} ${say('third')}`;
+    const turn = await api.ask(conversationId, question);
+    expect(turn).toMatchObject({ status: 'completed', answer: 'third' });
+    const [summary] = await summaries(conversationId, turn.revision);
+    expect(summary).toMatchObject({ status: 'succeeded', parent: before[0]?.head });
+    const { questions } = await partOf(turn);
+    expect(questions).toEqual([expect.stringContaining(OPENING), expect.stringContaining('two two'), question]);
+  });
+
+  it('has them summarised in the middle of a turn too, whose rounds stay', async () => {
+    const conversationId = await api.conversation(['lookup'], { model: { ...model, inputCap: 3_200 }, context });
+    const before = await api.ask(conversationId, `${words('one', 1_200)} ${say('first')}`);
+    const long = JSON.stringify({ note: words('note', 800) });
+    const turn = await api.ask(conversationId, `look [[sim: call lookup ${long}]] ${say('done')}`);
+    expect(turn).toMatchObject({ status: 'completed', answer: 'done' });
+    const [summary] = await summaries(conversationId, turn.revision);
+    expect(summary).toMatchObject({ status: 'succeeded', parent: before.head });
+    const [start, end] = [(await replayOf(turn)).body, (await replayOf(turn, -1)).body];
+    expect([start, end].map((body) => body.includes('one one'))).toEqual([true, false]);
+    expect(unpairedIn(end)).toEqual([]);
+    expect(requested(end).questions.at(-1)).toContain('note note');
+    expect(await foldedRuns(conversationId)).toMatchObject([{ nodeId: turn.nodes[1], summary: summary?.id }]);
+  });
+
+  it('K15: that prompt and question alone make so is refused with both numbers, and nothing is tried', async () => {
+    const conversationId = await api.conversation([], { model, systemPrompt: words('rule', 1_900), context: {} });
+    await api.ask(conversationId, say('first'));
+    const turn = await api.ask(conversationId, `${words('more', 300)} ${say('second')}`);
+    expect(turn).toMatchObject({ status: 'failed', error: { code: 'context_overflow' } });
+    expect(turn.error?.detail).toMatch(/about \d+ tokens.*the model takes 2000/);
+    expect(await summaries(conversationId, turn.revision)).toEqual([]);
+  });
+
+  it('K15: is refused after one attempt where the summariser fails, and each turn may try once', async () => {
+    const summarising = { summaries: { instruction: 'Summarise. [[sim: fail auth]]' } };
+    const conversationId = await api.conversation([], { model, context: { ...context, ...summarising } });
+    await api.ask(conversationId, `${words('one', 1_200)} ${say('first')}`);
+    for (let n = 1; n <= 2; n += 1) {
+      const turn = await api.ask(conversationId, `${words('two', 900)} ${say('second')}`);
+      expect(turn).toMatchObject({ status: 'failed', error: { code: 'context_overflow' } });
+      expect(await summaries(conversationId, turn.revision)).toHaveLength(n);
+    }
+    expect(await api.ask(conversationId, say('short'))).toMatchObject({ status: 'completed' });
+  });
+});
+
+it('the read models are as a rebuild makes them', async () => {
+  expect(await faultsOfReadModels(process.installation.running.system.store, deployment.pool)).toEqual([]);
+});
