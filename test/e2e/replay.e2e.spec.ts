@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type Client, type Turn, until } from '../support/client';
 import { requested } from '../support/client-requests';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { CliProcess } from './cli-process';
 
 jest.setTimeout(120_000);
 
@@ -285,5 +288,82 @@ describe('the difference of what two answers saw', () => {
     expect((await api.send('GET', `/v1/nodes/${node}/diff`)).body['code']).toBe('validation_failed');
     await api.remove(conversationId);
     await until(async () => (await code(node, node)) === 'not_found');
+  });
+});
+
+describe('from a terminal', () => {
+  const run = (...args: readonly string[]) => new CliProcess([...args, '--url', api.url, '--key', api.apiKey]);
+  const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>;
+
+  it('a node is replayed and verified there, compared with another, and what can not be had is told by the exit code', async () => {
+    const conversationId = await api.conversation();
+    const [first, second] = [
+      await api.ask(conversationId, `${awkward} [[sim: say so]]`),
+      await api.ask(conversationId, 'and? [[sim: say and]]'),
+    ].map(({ nodes }) => nodes[0] ?? '') as [string, string];
+    const shown = await api.replay(first);
+    const { sha256: digest, body } = shown;
+    // An installation that shows other bytes than it recorded, and says that all is well.
+    const liar = createServer((_, response) =>
+      response.end(JSON.stringify({ ...shown, body: body.replace('so', 'no') })),
+    );
+    await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve));
+    const at = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
+
+    const runs = [
+      run('replay', first),
+      run('replay', first, '--bytes'),
+      run('diff', first, second),
+      run('diff', first, second, '--json'),
+      run('replay', `${first}0`),
+      new CliProcess(['replay', first, '--json', '--url', at, '--key', 'any']),
+    ];
+    const [told, bytes, diff, json, absent, lied] = await Promise.all(runs.map((each) => each.result()));
+    expect(told).toMatchObject({ end: 0, err: '' });
+    for (const part of [`sha256 ${digest}: verified`, ' system ', ' turn ', body]) expect(told?.out).toContain(part);
+    expect([bytes?.end, sha256(Buffer.from(bytes?.out ?? '', 'utf8'))]).toEqual([0, digest]);
+    expect(diff?.out).toContain('2 added (23 bytes), 0 removed (0 bytes), 0 changed (0 bytes), 3 same');
+    expect(diff?.out).toContain('+ assistant (window), 2 bytes\n    + "so"\n');
+    expect(parsed(json?.out ?? '')).toEqual(await api.diff(first, second));
+    expect([absent?.end, absent?.err]).toEqual([3, expect.stringContaining('not_found')]);
+    expect(lied).toMatchObject({ end: 1, err: expect.stringContaining(first) });
+    expect(parsed(lied?.out ?? '')).toMatchObject({ verified: false });
+    liar.close();
+  });
+
+  it('the log is followed from any position on: a conversation, or all of the tenant, and nobody else', async () => {
+    const stranger = await deployment.client(process);
+    const foreign = await stranger.conversation();
+    const conversationId = await api.conversation();
+    const { position } = await api.ask(conversationId, '[[sim: say SECRETLY]]');
+    const all = run('tail', conversationId, '--all', '--no-follow', '--json');
+    const next = run('tail', '--after', position, '--limit', '3', '--json');
+    const endless = run('tail', '--after', position);
+    await api.ask(conversationId, '[[sim: say on]]');
+    await stranger.ask(foreign, '[[sim: say elsewhere]]');
+    const events = (text: string) => text.trim().split('\n').map((line) => parsed(line)); // prettier-ignore
+    const types = (text: string) => events(text).map(({ type }) => type);
+
+    const whole = await all.result();
+    expect(whole.end).toBe(0);
+    expect(types(whole.out).slice(0, 6)).toEqual(['ConversationStarted', 'TurnStarted', 'CallRequested', 'CallSucceeded', 'TurnCompleted', 'HeadMoved']); // prettier-ignore
+    expect(whole.out).not.toMatch(/SECRETLY|sealed/);
+    const three = await next.result();
+    expect([three.end, types(three.out)]).toEqual([0, ['TurnStarted', 'CallRequested', 'CallSucceeded']]);
+    await until(() => endless.out.includes('HeadMoved'));
+    expect(endless.out).not.toContain(foreign);
+    endless.signal('SIGINT');
+    expect(await endless.result()).toMatchObject({ end: 130, err: '' });
+
+    const pages = [];
+    for (let cursor = ''; pages.length < 50;) {
+      const page = await api.get<{ items: { position: string }[]; next: string }>(`/v1/events?limit=4&conversationId=${conversationId}${cursor}`); // prettier-ignore
+      if (page.items.length === 0) break;
+      pages.push(page);
+      cursor = `&cursor=${page.next}`;
+    }
+    expect(pages.flatMap(({ items }) => items)).toEqual((await api.get<{ items: unknown[] }>(`/v1/events?limit=200&conversationId=${conversationId}`)).items); // prettier-ignore
+    expect((await stranger.send('GET', `/v1/events?conversationId=${conversationId}`)).status).toBe(404);
+    expect(await api.get('/v1/events?cursor=end')).toMatchObject({ items: [] });
   });
 });

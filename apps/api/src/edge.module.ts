@@ -2,6 +2,7 @@ import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common'
 import { APP_FILTER } from '@nestjs/core';
 import { AssistantsController } from './assistants/assistants.controller';
 import { ConversationsController } from './conversations/conversations.controller';
+import { EventsController } from './events/events.controller';
 import { HealthController } from './health/health.controller';
 import { Clients } from './http/clients';
 import { EDGE_CONFIG, type EdgeConfig } from './http/edge-config';
@@ -39,6 +40,7 @@ export class EdgeModule {
         CoverageController,
         NodesController,
         LineageController,
+        EventsController,
         ProjectionsController,
         OwnQueriesController,
         PlaybooksController,

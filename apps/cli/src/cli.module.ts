@@ -9,11 +9,14 @@ import { RevokeKeyCommand } from './keys/revoke-key.command';
 import { RotateKeysCommand } from './keys/rotate-keys.command';
 import { RotateSigningKeyCommand } from './keys/rotate-signing-key.command';
 import { LineageCommand } from './lineage/lineage.command';
+import { DiffCommand } from './nodes/diff.command';
+import { ReplayCommand } from './nodes/replay.command';
 import { DropGenerationCommand } from './projections/drop.command';
 import { NewProjectionCommand } from './projections/new.command';
 import { ProjectionsCommand } from './projections/projections.command';
 import { RebuildCommand } from './projections/rebuild.command';
 import { RetryCommand } from './projections/retry.command';
+import { TailCommand } from './tail/tail.command';
 import type { ParsedCommand } from './verb';
 import { ExportCommand } from './transfer/export.command';
 import { ImportCommand } from './transfer/import.command';
@@ -22,7 +25,9 @@ import { VerifyCommand } from './verify/verify.command';
 /** One verb, one file; a group of verbs, one folder. */
 @Module({
   providers: [
-    ...[DemoCommand, VerifyCommand, AnchorCommand, ExportCommand, ImportCommand, LineageCommand],
+    DemoCommand,
+    ...[ReplayCommand, DiffCommand, LineageCommand, TailCommand],
+    ...[VerifyCommand, AnchorCommand, ExportCommand, ImportCommand],
     ...[KeysCommand, CreateKeyCommand, ListKeysCommand, RevokeKeyCommand, RotateKeysCommand, RotateSigningKeyCommand],
     ...[ProjectionsCommand, RebuildCommand, DropGenerationCommand, RetryCommand, NewProjectionCommand],
   ],

@@ -12,6 +12,7 @@ import { ClearConversationHandler } from './conversations/clear-conversation.han
 import { DeleteConversationHandler } from './conversations/delete-conversation.handler';
 import { StartConversationHandler } from './conversations/start-conversation.handler';
 import { SwitchBranchHandler } from './conversations/switch-branch.handler';
+import { ListEventsHandler } from './events/list-events.handler';
 import { ExportConversationHandler } from './exports/export-conversation.handler';
 import { ImportConversationHandler } from './imports/import-conversation.handler';
 import { GetLineageHandler } from './lineage/lineage.handler';
@@ -73,6 +74,7 @@ export const handlers = [
   GetConversationHandler,
   ListConversationsHandler,
   ListApprovalsHandler,
+  ListEventsHandler,
   GetTreeHandler,
   GetTranscriptHandler,
   GetUsageHandler,

@@ -11,6 +11,7 @@ export * from './conversations/delete-conversation.command';
 export * from './conversations/start-conversation.command';
 export * from './conversations/switch-branch.command';
 export * from './conversations/transcript-markdown';
+export * from './events/list-events.query';
 export * from './exports/export-conversation.query';
 export { type ConversationDocument, DOCUMENT_FORMAT, type DocumentNode } from './imports/document';
 export * from './imports/foreign';

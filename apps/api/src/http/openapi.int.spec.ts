@@ -54,6 +54,7 @@ describe('the description', () => {
         'GET /v1/conversations/{id}/turns/{turnId}/events',
         'GET /v1/conversations/{id}/usage',
         'GET /v1/lineage',
+        'GET /v1/events',
         'GET /v1/nodes/{id}',
         'GET /v1/playbooks/{id}',
         'GET /v1/playbooks/{id}/diff',

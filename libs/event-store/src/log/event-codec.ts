@@ -92,6 +92,12 @@ interface Prepared {
 /** The name of the data field that holds the sealed content; no event may use it for anything else. */
 const SEALED = 'sealed';
 
+/** What a stored event says in the clear. */
+export function routingOf({ data }: StoredEvent): JsonObject {
+  const { [SEALED]: _, ...routing } = data;
+  return routing;
+}
+
 /** Which key seals the events of a stream. */
 export function keyIdOf(stream: string, tenantId: string): string {
   if (/^(conversation|playbook)-/.test(stream)) return stream;
