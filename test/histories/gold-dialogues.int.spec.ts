@@ -1,5 +1,6 @@
 import { Metrics, migrations, Projectors, readModelTables } from '@palimpsest/application';
 import {
+  furtherDialogues,
   generateDialogue,
   type GoldDialogue,
   goldFixtures,
@@ -10,16 +11,14 @@ import {
 import { PostgresEventStore } from '@palimpsest/event-store-postgres';
 import { createLogger, createPool, migrate, type Pool } from '@palimpsest/platform';
 import { ConversationTree } from '@palimpsest/read-models';
-import { readFileSync } from 'node:fs';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { branchesOf } from './gold-branches';
 import { GoldTelling } from './gold-telling';
 import { definitionOf, World } from './world';
 
-/** `GOLD_DIALOGUES`: a file of further dialogues, each with the true state after every turn. */
-const file = process.env['GOLD_DIALOGUES'];
-const further = file === undefined ? [] : (JSON.parse(readFileSync(file, 'utf8')) as GoldDialogue[]);
-const dialogues = [...goldFixtures(), ...Array.from({ length: 8 }, (_, seed) => generateDialogue(seed)), ...further];
+const generated = Array.from({ length: 5 }, (_, seed) => generateDialogue(seed));
+const dialogues: readonly GoldDialogue[] = [...goldFixtures(), ...generated, ...furtherDialogues()];
+/** Dialogues that are told at once. */
 const ASIDE = 4;
 
 let database: TestDatabase;

@@ -11,6 +11,8 @@ const BOUNDS = { maxRounds: 4, approvalsExpireAt: '2026-12-31T00:00:00.000Z' };
 const USAGE = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1 };
 const CALL = { tool: 'tool', effect: 'read', approval: false, argumentsDigest: 'd' } as const;
 
+const SUMMARY = 'What was said before.';
+
 type Branch = 'own' | 'other';
 
 interface ToldTurn {
@@ -45,11 +47,19 @@ export class GoldTelling {
       this.told.own.push(await this.turn(process, 'own', turn, at === 0 ? edited : undefined));
   }
 
-  /** A question at the end of either branch: to a process that knows only the log, and its read models as far as they are. */
+  /**
+   * A question at the end of either branch: to a process that knows only the log, and its read models as far as they are. In every other
+   * dialogue a summary stands for all that was said on the branch.
+   */
   async switchBack(fresh: Process): Promise<void> {
     for (const branch of ['other', 'own'] as const) {
-      await this.apply(fresh, { type: 'SwitchBranch', nodeId: this.told[branch].at(-1)?.end ?? '' });
-      this.told[branch].push(await this.turn(fresh, branch, this.branches[branch].at(-1) as ScriptedTurn));
+      const end = this.told[branch].at(-1)?.end ?? '';
+      await this.apply(fresh, { type: 'SwitchBranch', nodeId: end });
+      const summarises = this.assistantVersion % 2 === 0;
+      if (summarises) await this.summarise(fresh, branch, end);
+      const last = await this.turn(fresh, branch, this.branches[branch].at(-1) as ScriptedTurn);
+      expect(this.keepsApart(branch, last.end).includes(SUMMARY)).toBe(summarises);
+      this.told[branch].push(last);
     }
   }
 
@@ -75,6 +85,21 @@ export class GoldTelling {
     await this.answer(process, end, responseOf('openai', end, [], turn.answer));
     await this.stateHolds(process, end, turn.truth);
     return { turnId, end, truth: turn.truth };
+  }
+
+  private async summarise(process: Process, branch: Branch, parent: string): Promise<void> {
+    const work = { nodeId: randomUUID(), carrier: CARRIER };
+    await this.apply(process, {
+      type: 'RequestSummary',
+      ...work,
+      parent,
+      instruction: 'Summarise.',
+      segment: 'window',
+    });
+    const response = responseOf('openai', work.nodeId, [], `${SUMMARY} ${this.branches.marks[branch][0]}`);
+    const answer = { status: 'succeeded', toolCalls: [], usage: USAGE, stopReason: 'end', response } as const;
+    await this.apply(process, { type: 'RecordWork', ...work, answer });
+    this.keepsApart(branch, work.nodeId);
   }
 
   private async round(process: Process, nodeId: string): Promise<string> {
@@ -110,14 +135,20 @@ export class GoldTelling {
   }
 
   private requestHolds(branch: Branch, nodeId: string, { question, block }: ScriptedTurn): void {
+    const { dialogueId } = this.branches;
+    const blocks = blocksIn(this.keepsApart(branch, nodeId));
+    expect({ dialogueId, question, branch, blocks }).toEqual({ dialogueId, question, branch, blocks: [block] });
+  }
+
+  /** The bytes of a request, which hold nothing of the other branch. */
+  private keepsApart(branch: Branch, nodeId: string): Buffer {
     const bytes = this.world.sent.get(nodeId) ?? Buffer.alloc(0);
-    const { dialogueId, marks } = this.branches;
+    const { dialogueId, marks, cut } = this.branches;
     const foreign = marks[branch === 'own' ? 'other' : 'own'].filter((mark) => bytes.includes(mark));
-    expect({ dialogueId, question, branch, foreign, blocks: blocksIn(bytes) }).toEqual({
-      ...{ dialogueId, question, branch, foreign: [], blocks: [block] },
-    });
+    expect({ dialogueId, branch, nodeId, foreign }).toEqual({ dialogueId, branch, nodeId, foreign: [] });
     // Without this, a search that finds nothing anywhere would pass for a proof.
-    if (this.told[branch].length > this.branches.cut) expect(bytes.includes(marks[branch][0] ?? '?')).toBe(true);
+    if (this.told[branch].length > cut) expect(bytes.includes(marks[branch][0] ?? '?')).toBe(true);
+    return bytes;
   }
 
   private async stateHolds(process: Process, nodeId: string, truth: ScriptedTurn['truth']): Promise<void> {

@@ -9,6 +9,7 @@ import {
   step,
 } from '@palimpsest/dialogue-state';
 import {
+  furtherDialogues,
   generateDialogue,
   type GoldDialogue,
   goldFixtures,
@@ -24,7 +25,7 @@ import {
 } from '../testing';
 
 const moment = momentOf({});
-const generated = Array.from({ length: 60 }, (_, seed) => generateDialogue(seed));
+const generated = [...Array.from({ length: 60 }, (_, seed) => generateDialogue(seed)), ...furtherDialogues()];
 const fixtures = goldFixtures();
 
 function checkEveryTurn(lineage: readonly LineageNode[], dialogue: GoldDialogue, schema: StateSchema): void {

@@ -40,6 +40,12 @@ export const goldFixtures = (): readonly Fixture[] =>
     (name) => JSON.parse(readFileSync(join(__dirname, '../fixtures', name), 'utf8')) as Fixture,
   );
 
+/** Dialogues of somebody else's, where `GOLD_DIALOGUES` names a file of them. */
+export function furtherDialogues(): readonly GoldDialogue[] {
+  const file = process.env['GOLD_DIALOGUES'];
+  return file === undefined ? [] : (JSON.parse(readFileSync(file, 'utf8')) as GoldDialogue[]);
+}
+
 export function schemaGiven(fixture: Fixture): StateSchema {
   const parsed = parseSchema(fixture.schema);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
