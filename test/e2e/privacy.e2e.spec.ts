@@ -174,6 +174,7 @@ it('G10: every route that takes an id answers 404 for another tenant’s, and no
   const queries: Readonly<Record<string, string>> = {
     'GET /v1/conversations/{id}/state/history': '?field=goal',
     'GET /v1/playbooks/{id}/diff': '?from=1&to=1',
+    'GET /v1/nodes/{id}/diff': `?with=${first.nodes[0]}`,
   };
   const ownerOf = (path: string): string | undefined =>
     path.startsWith('/v1/nodes') ? first.nodes[0] : path.startsWith('/v1/playbooks') ? playbookId : conversationId;
