@@ -20,6 +20,8 @@ export async function* jsonEntries(chunks: AsyncIterable<Buffer>, maxBytes: numb
 }
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+/** The first byte of an archive, which exports come as. */
+const ZIP = 0x50;
 const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 const SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const BYTE_ORDER_MARK = new Set([0xef, 0xbb, 0xbf]);
@@ -71,6 +73,7 @@ class Splitter {
       return false;
     if (this.place === 'behind') throw new NoJson('Something stands behind its end.');
     if (this.place === 'before') {
+      if (byte === ZIP) throw new NoJson('It may be a ZIP archive: unpack it first.');
       if (byte !== LIST && byte !== OBJECT) throw new NoJson('It is neither a list nor an object.');
       this.place = byte === LIST ? 'list' : 'object';
       if (byte === LIST) return false;
