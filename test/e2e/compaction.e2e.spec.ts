@@ -156,6 +156,26 @@ describe('a compaction', () => {
     expect(became(after.nodes[1])).toEqual([{ kind: 'verbatim' }, { kind: 'omitted', reason: 'later' }]);
   });
 
+  it('a diagnosis finds a confirmed value again in the summary and the block, however it is written; what the next request would hold is told', async () => {
+    const conversationId = await api.conversation([], {
+      state: 'default',
+      ...summariser(say('They want 10000 at most')),
+    });
+    await api.ask(conversationId, `My budget is 10,000. ${say('noted')}`);
+    const compacted = await api.compact(conversationId);
+    const after = await api.ask(conversationId, `and now? ${say('on')}`);
+    const { summaryLostValue, stateNotUpdated, historyTooLong } = await api.diagnosis(after.head ?? '', after.revision);
+    const evidence = [expect.objectContaining({ field: 'budget', value: 10_000, inSummary: true, inState: true })];
+    expect(summaryLostValue).toEqual({ answer: 'no', evidence });
+    expect([stateNotUpdated.answer, historyTooLong.answer]).toEqual(['no', 'no']);
+    expect(historyTooLong.evidence[0]?.parts.summary).toBeGreaterThan(0);
+
+    const context = await api.context(conversationId, after.revision);
+    expect(context.segments).toEqual([expect.objectContaining({ kind: 'compaction', nodeId: compacted.nodeId })]);
+    expect(context).toMatchObject({ head: after.head, window: { messages: 2, turns: 1 }, folds: [] });
+    expect(context.state).toContain('budget: 10,000 [latest confirmed]');
+  });
+
   it('edit and regenerate of a turn before it are refused: 409 before_compaction', async () => {
     const conversationId = await api.conversation([], summariser(SUMMARY));
     const { turnId } = await api.ask(conversationId, say('one'));

@@ -24,7 +24,9 @@ import type {
   TransformView,
   TreeView,
   TurnView,
+  ContextView,
   CoverageView,
+  DiagnosisView,
   UsageView,
 } from '@palimpsest/application';
 import type { Json } from '../../apps/api/src/http/json';
@@ -268,6 +270,14 @@ export class Client {
 
   async node(nodeId: string, minRevision?: string): Promise<Node> {
     return this.get(`/v1/nodes/${nodeId}${atLeast(minRevision)}`);
+  }
+
+  async diagnosis(nodeId: string, minRevision?: string): Promise<Json<DiagnosisView>> {
+    return this.get(`/v1/nodes/${nodeId}/diagnosis${atLeast(minRevision)}`);
+  }
+
+  async context(conversationId: string, minRevision?: string): Promise<Json<ContextView>> {
+    return this.get(`/v1/conversations/${conversationId}/context${atLeast(minRevision)}`);
   }
 
   /** All pages of it. */

@@ -1,6 +1,7 @@
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { AssistantsController } from './assistants/assistants.controller';
+import { ContextController } from './conversations/context.controller';
 import { ConversationsController } from './conversations/conversations.controller';
 import { EventsController } from './events/events.controller';
 import { HealthController } from './health/health.controller';
@@ -32,6 +33,7 @@ export class EdgeModule {
       imports,
       controllers: [
         AssistantsController,
+        ContextController,
         ConversationsController,
         ImportsController,
         TurnsController,

@@ -8,6 +8,7 @@ import {
   GetUsageHandler,
   ListConversationsHandler,
 } from './conversations/conversation-queries.handlers';
+import { GetContextHandler } from './conversations/context.handler';
 import { ClearConversationHandler } from './conversations/clear-conversation.handler';
 import { DeleteConversationHandler } from './conversations/delete-conversation.handler';
 import { StartConversationHandler } from './conversations/start-conversation.handler';
@@ -18,6 +19,7 @@ import { ImportConversationHandler } from './imports/import-conversation.handler
 import { GetLineageHandler } from './lineage/lineage.handler';
 import { DiffNodesHandler } from './nodes/diff-nodes.handler';
 import { GetCoverageHandler } from './nodes/coverage.handler';
+import { DiagnoseNodeHandler } from './nodes/diagnosis.handler';
 import { GetNodeHandler, ReplayNodeHandler } from './nodes/node.handlers';
 import { TagItemHandler } from './nodes/tag-item.handler';
 import {
@@ -78,11 +80,13 @@ export const handlers = [
   GetTreeHandler,
   GetTranscriptHandler,
   GetUsageHandler,
+  GetContextHandler,
   GetNodeHandler,
   ReplayNodeHandler,
   DiffNodesHandler,
   GetLineageHandler,
   GetCoverageHandler,
+  DiagnoseNodeHandler,
   ListProjectionsHandler,
   RebuildProjectionHandler,
   DropGenerationHandler,

@@ -16,6 +16,7 @@ export { attest, quoteStands } from './quote';
 export { history, type HistoryEntry, inOrder, reconcile, step } from './reconcile';
 export { type BlockOptions, type BlockPiece, blockText, renderBlock } from './render';
 export { type Scan, type ScanHit, scanQuestion } from './scan';
+export { standsIn } from './stands-in';
 export * from './schema';
 export * from './state';
 export * from './statement';

@@ -52,6 +52,8 @@ const routes = [
   ['GET', `/v1/nodes/${ids.node}/replay`],
   ['GET', `/v1/nodes/${ids.node}/diff?with=${ids.node}`],
   ['GET', `/v1/nodes/${ids.node}/coverage`],
+  ['GET', `/v1/nodes/${ids.node}/diagnosis`],
+  ['GET', `${conversation}/context`],
 ] as const;
 
 const odd = fc.constantFrom(

@@ -65,6 +65,8 @@ describe('the description', () => {
         'GET /v1/nodes/{id}/replay',
         'GET /v1/nodes/{id}/diff',
         'GET /v1/nodes/{id}/coverage',
+        'GET /v1/nodes/{id}/diagnosis',
+        'GET /v1/conversations/{id}/context',
         'GET /v1/projections',
         'DELETE /v1/projections/{name}/generations/{generation}',
         'POST /v1/projections/{name}/rebuild',

@@ -60,7 +60,7 @@ export class OmittedBody implements Of<'omitted'> {
   readonly reason!: Of<'omitted'>['reason'];
 }
 
-const kinds = [VerbatimBody, FoldedBody, SummarisedBody, FilteredBody, CompactedBody, OmittedBody];
+export const coverageBodies = [VerbatimBody, FoldedBody, SummarisedBody, FilteredBody, CompactedBody, OmittedBody];
 
 export class CoveredItemBody implements Json<CoveredItemView> {
   @ApiId() readonly nodeId!: string;
@@ -72,7 +72,8 @@ export class CoveredItemBody implements Json<CoveredItemView> {
   @ApiProperty({ enum: ['user', 'assistant', 'reasoning', 'tool_call', 'tool_result'] })
   readonly type!: CoveredItemView['type'];
   @ApiPropertyOptional({ type: 'string', description: 'Of a call or a result' }) readonly toolCallId?: string;
-  @ApiProperty({ oneOf: kinds.map((type) => ({ $ref: getSchemaPath(type) })) }) readonly coverage!: CoverageValue;
+  @ApiProperty({ oneOf: coverageBodies.map((type) => ({ $ref: getSchemaPath(type) })) })
+  readonly coverage!: CoverageValue;
   @ApiProperty({ type: 'integer', description: 'Of its whole text' }) readonly bytes!: number;
 }
 
@@ -92,7 +93,7 @@ export class CoverageTotalsBody implements Json<CoverageTotals> {
   @ApiProperty({ type: CoverageSumBody }) readonly omitted!: CoverageSumBody;
 }
 
-@ApiExtraModels(...kinds)
+@ApiExtraModels(...coverageBodies)
 export class CoverageBody implements Json<CoverageView> {
   @ApiId() readonly nodeId!: string;
   @ApiProperty({ type: CoverageTotalsBody, description: 'Of the whole lineage, whatever page this is' })

@@ -2,6 +2,7 @@ import { Query } from '@nestjs/cqrs';
 import type { Caller } from '../caller/caller';
 import type { AsOf } from '@palimpsest/read-models';
 import type { Answer } from '../refusal';
+import type { ContextView } from './context-view';
 import type { ConversationView, CurrentConversationView, Page, TranscriptView, TreeView, UsageView } from '../views';
 
 /** Waits, bounded, until the read model has this revision of the conversation. */
@@ -59,6 +60,17 @@ export class GetUsage extends Query<Answer<UsageView>> {
     readonly caller: Caller,
     readonly conversationId: string,
     readonly page: { readonly limit: number; readonly cursor?: string },
+    readonly atLeast: AtLeast = {},
+  ) {
+    super();
+  }
+}
+
+/** What the next request would hold now. */
+export class GetContext extends Query<Answer<ContextView>> {
+  constructor(
+    readonly caller: Caller,
+    readonly conversationId: string,
     readonly atLeast: AtLeast = {},
   ) {
     super();

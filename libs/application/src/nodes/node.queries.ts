@@ -4,6 +4,7 @@ import type { AtLeast } from '../conversations/conversation.queries';
 import type { Answer } from '../refusal';
 import type { NodeView, ReplayView } from '../views';
 import type { CoverageView } from './coverage-view';
+import type { DiagnosisView } from './diagnosis-view';
 import type { RequestDiffView } from './diff.views';
 
 export class GetNode extends Query<Answer<NodeView>> {
@@ -44,6 +45,17 @@ export class GetCoverage extends Query<Answer<CoverageView>> {
     readonly caller: Caller,
     readonly nodeId: string,
     readonly page: { readonly limit: number; readonly cursor?: string },
+    readonly atLeast: AtLeast = {},
+  ) {
+    super();
+  }
+}
+
+/** Whether the history was too long, a summary lost something, or the state was not updated: with evidence. */
+export class DiagnoseNode extends Query<Answer<DiagnosisView>> {
+  constructor(
+    readonly caller: Caller,
+    readonly nodeId: string,
     readonly atLeast: AtLeast = {},
   ) {
     super();
