@@ -1,9 +1,10 @@
 import { limits, limitVariable, loadConfig, type Limits } from '@palimpsest/platform';
 import { sqlTestDatabase } from '@palimpsest/tools/testing';
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/child';
+import { until } from '../support/client';
 import { Deployment } from '../support/installation';
 
 const readme = readFileSync(join(__dirname, '..', '..', 'README.md'), 'utf8');
@@ -18,15 +19,26 @@ function tour(): readonly { readonly commands: string; readonly output: string |
   });
 }
 
-/** Runs all commands in one shell, as a person would, and gives the output of each block. */
-async function run(blocks: readonly string[], cwd: string): Promise<readonly string[]> {
-  const mark = '--- next ---';
+const mark = '--- next ---';
+
+/** Runs all commands in one shell, as a person would, and gives the output of each block. `between` is told how many have run. */
+async function run(
+  blocks: readonly string[],
+  cwd: string,
+  between: (ran: number) => Promise<void>,
+): Promise<readonly string[]> {
   const shell = spawn('bash', ['-s'], { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
   let [output, errors] = ['', ''];
   shell.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   shell.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
-  shell.stdin.end(blocks.map((block) => `${block}\necho '${mark}'\n`).join(''));
-  await new Promise((resolve) => shell.once('close', resolve));
+  const closed = new Promise((resolve) => shell.once('close', resolve));
+  for (const [at, block] of blocks.entries()) {
+    shell.stdin.write(`${block}\necho '${mark}'\n`);
+    await until(() => output.split(`${mark}\n`).length > at + 1 || shell.exitCode !== null, 60_000);
+    await between(at + 1);
+  }
+  shell.stdin.end();
+  await closed;
   expect(errors).toBe('');
   return output.split(`${mark}\n`).slice(0, -1);
 }
@@ -38,12 +50,23 @@ describe('the README', () => {
     const folder = temporaryFolder();
     try {
       const process = await deployment.start();
+      symlinkSync(join(__dirname, '..', '..', 'apps'), join(folder.path, 'apps'));
       mkdirSync(join(folder.path, '.palimpsest'));
       writeFileSync(join(folder.path, '.palimpsest', 'api-key'), (await deployment.newTenant()).secret);
       const blocks = tour();
       expect(blocks.length).toBeGreaterThan(6);
       const commands = blocks.map((block) => block.commands.replace('http://127.0.0.1:3000', process.url));
-      const outputs = await run(commands, folder.path);
+      // "Start the server again."
+      const again = 1 + commands.findIndex((block) => block.includes('projections new'));
+      const outputs = await run(commands, folder.path, async (ran) => {
+        if (ran !== again) return;
+        await process.close();
+        const [PALIMPSEST_PORT, PALIMPSEST_PROJECTIONS_DIR] = [
+          new URL(process.url).port,
+          join(folder.path, 'projections'),
+        ];
+        await deployment.start({ PALIMPSEST_PORT, PALIMPSEST_PROJECTIONS_DIR });
+      });
       blocks.forEach(({ output = '' }, at) => expect(outputs[at]).toBe(output));
     } finally {
       await deployment.close();
