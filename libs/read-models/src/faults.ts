@@ -3,6 +3,14 @@ import { isDatabaseAway } from '@palimpsest/platform';
 import { basename } from 'node:path';
 import { types } from 'node:util';
 
+/** What is to be written rests on another stream, which this projection has parked: it waits, and is tried again with that one. */
+export class WaitsForStream extends Error {
+  override readonly name = 'WaitsForStream';
+  constructor(readonly stream: string) {
+    super(`${stream} is not as far as what rests on it.`);
+  }
+}
+
 /**
  * What Postgres says where no event is at fault: connections, transactions that others or a timeout broke off, serialization and deadlocks,
  * resources, an operator, a lock that was not had in time, the system.

@@ -1,6 +1,6 @@
 import { type EventPlace, type EventStore, filterOf, type Position, type StoredEvent } from '@palimpsest/event-store';
 import type { Pool, PoolClient } from 'pg';
-import { isInfrastructure, reasonOf } from './faults';
+import { isInfrastructure, reasonOf, WaitsForStream } from './faults';
 import type { Generation } from './generations';
 import type { Projection } from './projection';
 import { tablesIn } from './tables';
@@ -8,6 +8,8 @@ import { tablesIn } from './tables';
 /** A stream that a projection no longer follows, and the event that it could not take. */
 export interface Parking extends EventPlace {
   readonly reason: string;
+  /** Nothing is wrong with the event: what it rests on is parked, and both are tried again together. */
+  readonly waitsFor?: string;
 }
 
 export interface GenerationWriterOptions {
@@ -72,14 +74,26 @@ export class GenerationWriter {
     });
   }
 
-  /** Reads parked streams again that an operator wants to be tried, each from the event that it was parked at. */
+  /**
+   * Reads parked streams again that an operator wants to be tried, each from the event that it was parked at; and what waited for one that is
+   * parked no more.
+   */
   async retry(): Promise<void> {
     const { pool, generation } = this.options;
-    const { rows } = await pool.query<{ stream: string; revision: bigint; attempts: number }>(
-      `select stream, revision, attempts from read.parked where schema = $1::text and retry_requested_at is not null order by position`,
-      [generation.schema],
-    );
-    for (const { stream, revision, attempts } of rows) await this.retryStream(stream, revision, attempts);
+    const tried = new Set<string>();
+    for (;;) {
+      const { rows } = await pool.query<{ stream: string; revision: bigint; attempts: number }>(
+        `select stream, revision, attempts from read.parked p
+         where schema = $1::text and stream <> all($2::text[]) and (retry_requested_at is not null or waits_for is not null and
+           not exists (select from read.parked above where above.schema = p.schema and above.stream = p.waits_for))
+         order by position limit 1`,
+        [generation.schema, [...tried]],
+      );
+      const [next] = rows;
+      if (!next) return;
+      tried.add(next.stream);
+      await this.retryStream(next.stream, next.revision, next.attempts);
+    }
   }
 
   private async retryStream(stream: string, revision: bigint, attempts: number): Promise<void> {
@@ -110,7 +124,7 @@ export class GenerationWriter {
           const place = (error as { readonly place?: EventPlace }).place;
           if (!place) throw error;
           await flush();
-          if (!parking.has(stream)) await this.park(session, { ...place, reason: reasonOf(error) }, parking);
+          if (!parking.has(stream)) await this.park(session, { ...place, ...whyNot(error) }, parking);
         }
         if (parking.has(stream)) await this.countAttempts(session, stream, attempts + 1);
       });
@@ -212,7 +226,7 @@ export class GenerationWriter {
     } catch (error) {
       if (isInfrastructure(error)) throw error;
       await session.query('rollback to savepoint events; release savepoint events');
-      if (events.length === 1) return this.park(session, { ...first, reason: reasonOf(error) }, parking);
+      if (events.length === 1) return this.park(session, { ...first, ...whyNot(error) }, parking);
     }
     const middle = Math.ceil(events.length / 2);
     await this.applyOrPark(session, events.slice(0, middle), parking);
@@ -228,13 +242,18 @@ export class GenerationWriter {
   }
 
   private async park(session: PoolClient, parking: Parking, all: Map<string, Parking>): Promise<void> {
-    const { stream, revision, position, id, type, reason } = parking;
+    const { stream, revision, position, id, type, reason, waitsFor } = parking;
     await session.query(
-      `insert into read.parked (schema, stream, revision, position, event_id, type, reason)
-       values ($1::text, $2::text, $3::bigint, $4::bigint, $5::text, $6::text, $7::text)
+      `insert into read.parked (schema, stream, revision, position, event_id, type, reason, waits_for)
+       values ($1::text, $2::text, $3::bigint, $4::bigint, $5::text, $6::text, $7::text, $8::text)
        on conflict (schema, stream) do nothing`,
-      [this.options.generation.schema, stream, revision, position, id, type, reason],
+      [this.options.generation.schema, stream, revision, position, id, type, reason, waitsFor ?? null],
     );
-    all.set(stream, { stream, revision, position, id, type, reason });
+    all.set(stream, { stream, revision, position, id, type, reason, ...(waitsFor !== undefined && { waitsFor }) });
   }
+}
+
+function whyNot(error: unknown): Pick<Parking, 'reason' | 'waitsFor'> {
+  if (error instanceof WaitsForStream) return { reason: `waits for ${error.stream}`, waitsFor: error.stream };
+  return { reason: reasonOf(error) };
 }

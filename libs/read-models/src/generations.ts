@@ -52,6 +52,7 @@ create table read.parked (
   event_id text not null,
   type text not null,
   reason text not null,
+  waits_for text,
   attempts int not null default 1,
   parked_at timestamptz not null default now(),
   retry_requested_at timestamptz,

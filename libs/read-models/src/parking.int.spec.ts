@@ -2,7 +2,9 @@ import { InMemoryEventStore, type NewEvent } from '@palimpsest/event-store';
 import { createLogger, createPool, migrate, type Pool } from '@palimpsest/platform';
 import { v7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database';
+import { WaitsForStream } from './faults';
 import { beginGeneration, dropGeneration, find, findLive, firstGeneration, generationsSchema } from './generations';
+import { requestRetry } from './operations';
 import type { Projection } from './projection';
 import { ProjectionLocks } from './projection-lock';
 import { Projector, type ProjectorOptions } from './projector';
@@ -152,6 +154,38 @@ describe('a poison event', () => {
     }
     expect(await rows()).toEqual({ b: 10 });
     expect(await parkedRows()).toMatchObject([{ revision: 1n, retry_requested_at: null }]);
+  });
+
+  it('holds up what rests on its stream, which waits for it and is tried again with it', async () => {
+    const mends = { poison: 'poison' as string | number };
+    const resting: Projection = {
+      ...sums,
+      async apply(events, tables) {
+        for (const event of events) {
+          const { number } = event.data;
+          const { rows: below } = await tables.query(
+            `select sum from read.sums where stream = 'conversation-b' and events > 1`,
+          );
+          if (number === 'rests on b' && !below.length) throw new WaitsForStream('conversation-b');
+          const taken = number === 'poison' ? mends.poison : number === 'rests on b' ? 1000 : number;
+          await sums.apply([{ ...event, data: { number: taken as number } }], tables);
+        }
+      },
+    };
+    await append('conversation-b', 10, 'poison');
+    await append('conversation-c', 'rests on b', 1);
+    await append('conversation-a', 3);
+    const projector = start({ projection: resting });
+    await caughtUp(projector);
+    expect(await rows()).toEqual({ a: 3, b: 10 });
+    expect(await parkedRows()).toMatchObject([
+      { stream: 'conversation-b', waits_for: null },
+      { stream: 'conversation-c', revision: 0n, reason: 'waits for conversation-b', waits_for: 'conversation-b' },
+    ]);
+    mends.poison = 5;
+    await requestRetry(pool, sums, 'conversation-b');
+    await until(async () => (await parkedRows()).length === 0);
+    expect(await rows()).toEqual({ a: 3, b: 15, c: 1001 });
   });
 
   it('of a parked stream, what ends it is applied all the same, and nothing is parked then', async () => {

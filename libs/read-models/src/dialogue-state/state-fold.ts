@@ -1,5 +1,7 @@
 import type { ConversationEvent, ConversationSource, NodeId } from '@palimpsest/conversation';
 import type { StoredEvent } from '@palimpsest/event-store';
+import { conversationStream } from '../conversation-log';
+import { WaitsForStream } from '../faults';
 import { NOTHING_SAID, type Reconciled, reconciledAt, saidOf, type SaidStatement } from './reconciled';
 import type { NodePlace, StateConversationRow, StateNodeRow, StateRow, StateTables } from './rows';
 
@@ -137,8 +139,7 @@ export class StateFold {
   /** The state at a node as it was when its stream had come to a revision: what is said there later is not for those who grew from it. */
   async asOf({ conversationId, nodeId, revision }: ConversationSource): Promise<Reconciled> {
     const source = await this.findConversation(conversationId);
-    if (!source || source.revision < BigInt(revision))
-      throw new Error(`Conversation ${conversationId} is not as far as a conversation that grows from it.`);
+    if (!source || source.revision < BigInt(revision)) throw new WaitsForStream(conversationStream(conversationId));
     const node = await this.node(conversationId, nodeId);
     const chain: StateRow[] = [];
     for (
