@@ -1,11 +1,12 @@
 import { createTestDatabase } from '../support/database';
-import { runBench } from './bench';
+import { runBench, smallSizes } from './bench';
 import type { Row } from './rows';
 
 /** Small, and only what is the same on every machine: no time is judged here. */
 describe('the bench, in small', () => {
   it('measures, and stores no more for a late turn than for an early one', async () => {
     const sizes = {
+      ...smallSizes,
       points: [
         { turn: 1, around: 0, conversations: 2 },
         { turn: 10, around: 0, conversations: 1 },
@@ -34,5 +35,16 @@ describe('the bench, in small', () => {
     expect(ratioOf('all turns: log')).toBeLessThan(0.75);
     expect(ratioOf('all turns: log and read models')).toBeLessThan(1.1);
     expect(ratioOf('turn 34 to turn 10, each per new byte')).toBeLessThan(1.05);
+  }, 120_000);
+
+  it("an agent's requests hold every confirmed value, share most of the one before, and are a part of what sending everything takes", async () => {
+    const sections = await runBench(smallSizes, createTestDatabase, () => undefined, { rows: ['contexts'] });
+    const ratioOf = (what: string) => sections[0]?.rows.find((row) => row.what === what)?.ratio ?? NaN;
+    for (const folds of ['folds at the end of a turn', 'folds at pressure']) {
+      expect(ratioOf(`${folds}: requests that hold every confirmed value`)).toBe(1);
+      expect(ratioOf(`${folds}: bytes outside the shared prefix to new ones`)).toBeLessThan(2.5);
+    }
+    // A short conversation has less to leave out than one of forty turns, of which at most 0.35 is sent.
+    expect(ratioOf('folds at the end of a turn: input to sending everything')).toBeLessThan(0.6);
   }, 120_000);
 });

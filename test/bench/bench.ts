@@ -1,6 +1,8 @@
 import { MILESTONE_EVERY } from '@palimpsest/context';
 import type { TestDatabase } from '../support/database';
 import { benchAppends } from './appends';
+import { measureAssembly } from './assembly';
+import { agentConversation, type ContextSizes, measureContexts } from './contexts';
 import { measureEventStoreDb } from './eventstoredb';
 import { measureMemory } from './memory';
 import { measureRebuilds } from './rebuilds';
@@ -9,10 +11,19 @@ import type { Row, Section } from './rows';
 import { measureSealing } from './sealing';
 import { openSite, type Site, type SiteOptions } from './site';
 import { measureStorage } from './storage';
-import { type Sizes, Turns } from './turns';
+import { type Sizes as TurnSizes, Turns } from './turns';
+
+/** How much is measured. */
+export interface Sizes extends TurnSizes {
+  /** Turns of the conversation whose next request is assembled. */
+  readonly assembled: number;
+  readonly agent: ContextSizes;
+}
 
 /** What `npm run bench` measures. */
 export const fullSizes: Sizes = {
+  assembled: 1_000,
+  agent: agentConversation,
   points: [
     { turn: 1, around: 0, conversations: 16 },
     { turn: 10, around: 4, conversations: 8 },
@@ -26,6 +37,8 @@ export const fullSizes: Sizes = {
 
 /** The same, in seconds. */
 export const smallSizes: Sizes = {
+  assembled: 60,
+  agent: { ...agentConversation, turns: 15 },
   points: [
     { turn: 1, around: 0, conversations: 10 },
     { turn: 10, around: 3, conversations: 4 },
@@ -46,7 +59,16 @@ export interface BenchOptions {
 }
 
 /** What can be measured by itself: `npm run bench -- memory sealing`. */
-export const rowNames = ['appends', 'turns', 'sealing', 'eventstoredb', 'memory', 'rebuilds'] as const;
+export const rowNames = [
+  'appends',
+  'turns',
+  'contexts',
+  'assembly',
+  'sealing',
+  'eventstoredb',
+  'memory',
+  'rebuilds',
+] as const;
 export type RowName = (typeof rowNames)[number];
 
 /** `newDatabase`: of one cluster, which keeps what it acknowledged; it must not be busy with anything else. */
@@ -62,6 +84,14 @@ export async function runBench(
   if (wanted('sealing')) sections.push(await measureSealing());
   if (wanted('eventstoredb')) sections.push(await measureEventStoreDb());
   if (wanted('turns')) sections.push(...(await onSite(newDatabase, { profile }, turnSections)));
+  if (wanted('contexts'))
+    sections.push(
+      ...(await onSite(newDatabase, {}, async (site) => [await measureContexts(site, sizes.agent, progress)])),
+    );
+  if (wanted('assembly'))
+    sections.push(
+      ...(await onSite(newDatabase, {}, async (site) => [await measureAssembly(site, sizes.assembled, progress)])),
+    );
   if (wanted('rebuilds')) sections.push(await rebuildsSection(newDatabase, progress));
   // A server of its own: what the turns left in memory is not counted.
   if (wanted('memory')) sections.push(...(await onSite(newDatabase, {}, async (site) => [await measureMemory(site)])));
