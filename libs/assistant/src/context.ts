@@ -8,8 +8,14 @@ export interface ContextChoice {
   readonly pressure: { readonly above: number; readonly below: number } | null;
   /** Turns that leave together, as soon as another one is behind them. Left out: however many there are. */
   readonly everyTurns?: number;
+  /** When results of earlier turns are folded, before any turn leaves. Null: only where they must. */
+  readonly folds: FoldChoice | null;
   readonly summaries: SummaryChoice;
 }
+
+/** `turn_end`: by the first request of the next turn. `pressure`: by the request that passes `pressure.above`, until it has `pressure.below`. */
+export const foldChoices = ['turn_end', 'pressure'] as const;
+export type FoldChoice = (typeof foldChoices)[number];
 
 /** How what leaves is summarised. */
 export interface SummaryChoice {
@@ -28,11 +34,14 @@ export interface ContextWanted {
   readonly window?: { readonly messages?: number; readonly keep?: number } | null;
   readonly pressure?: { readonly above?: number; readonly below?: number } | null;
   readonly everyTurns?: number;
+  readonly folds?: FoldChoice | null;
   readonly summaries?: Partial<SummaryChoice>;
 }
 
 const WINDOW = { messages: 24, keep: 12 };
 const PRESSURE = { above: 0.7, below: 0.4 };
+/** As measured by `npm run bench -- contexts`. */
+const FOLDS = 'turn_end';
 /** A summary is a twentieth of the input cap, within these bounds; all of them together are so many of it. Tokens. */
 const [SHORTEST, LONGEST, SHARE, TOGETHER] = [200, 1_000, 1 / 20, 6];
 
@@ -52,7 +61,7 @@ export function contextChoice(
     return { problem: `context.pressure.below is ${pressure.below}: it has to be less than above, ${pressure.above}.` };
   if (totalTokens < maxTokens)
     return { problem: `context.summaries.totalTokens is ${totalTokens}, and one summary may have ${maxTokens}.` };
-  const { everyTurns } = wanted;
+  const { everyTurns, folds = FOLDS } = wanted;
   const summaries = { ...others, maxTokens, totalTokens };
-  return { choice: { window, pressure, ...(everyTurns !== undefined && { everyTurns }), summaries } };
+  return { choice: { window, pressure, ...(everyTurns !== undefined && { everyTurns }), folds, summaries } };
 }

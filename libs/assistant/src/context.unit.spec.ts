@@ -11,6 +11,7 @@ describe('the context of an assistant', () => {
     expect(chosen({})).toEqual({
       window: { messages: 24, keep: 12 },
       pressure: { above: 0.7, below: 0.4 },
+      folds: 'turn_end',
       summaries: { maxTokens: 1_000, totalTokens: 6_000 },
     });
   });

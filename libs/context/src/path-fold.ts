@@ -239,10 +239,7 @@ export class PathFold {
           handle,
           standIn: { text: event.content.text, source: { ...place, pointer: '/text' } },
         };
-        this.folds.set(nodeId, [
-          ...(this.folds.get(nodeId) ?? []).filter((fold) => fold.toolCallId !== toolCallId),
-          made,
-        ]);
+        this.folds.set(nodeId, [...this.foldsAt(nodeId).filter((fold) => fold.toolCallId !== toolCallId), made]);
         return;
       }
       case 'ItemTagged': {
@@ -270,7 +267,7 @@ export class PathFold {
   }
 
   putSegment(nodeId: NodeId, segment: SummarySegment): void {
-    const others = (this.segments.get(nodeId) ?? []).filter(({ summary }) => summary !== segment.summary);
+    const others = this.segmentsAt(nodeId).filter(({ summary }) => summary !== segment.summary);
     this.segments.set(nodeId, [...others, segment]);
   }
 

@@ -38,7 +38,7 @@ import type { AssistantVersion } from './assistants';
 import { type MeasuredPath, measurePath } from './compaction/runs';
 import { turnsBefore } from './extraction/before';
 import { exchangeOn, messagesOf, readerOf } from './extraction/exchange';
-import { foldToFit } from './folding';
+import { earlyFoldsOf, foldAhead, foldToFit } from './folding';
 import { expand, expansionsFor } from './expansion';
 import { type HeldPaths, type Paths, pathTo } from './paths';
 import { beginning, correctionOn, requestBefore } from './request-before';
@@ -124,12 +124,18 @@ export class Assembly {
     const segments = fold.segmentsOn(path);
     const unused = kind === 'turn' ? unusedSegments(state, path, segments) : [];
     const shown = await this.summaries.shown(held, fold, path, { segments: [...segments, ...unused] });
-    const rendered = providerOf(model.provider).render({
-      ...assistant,
-      assistant: { ...assistant.definition, model },
-      path: fold.render(shown, null),
-    });
-    return measurePath(rendered, shown, (await countersOf(model))(correctionOn(path, model)));
+    const render = (by: PathFold) =>
+      providerOf(model.provider).render({
+        ...assistant,
+        assistant: { ...assistant.definition, model },
+        path: by.render(shown, null),
+      });
+    const counter = (await countersOf(model))(correctionOn(path, model));
+    const early = kind === 'turn' ? earlyFoldsOf(assistant.definition) : undefined;
+    const [whole, ahead] = [render(fold), fold.over()];
+    const folding = { fold: ahead, path: shown, counter, cap: model.inputCap, early };
+    const folds = early !== undefined && foldAhead(folding, counter.request(whole));
+    return measurePath(folds ? render(ahead) : whole, shown, counter);
   }
 
   private async request(draft: CallRequestedDraft, before: readonly ConversationEvent[], context: AssemblyContext) {
@@ -184,6 +190,7 @@ export class Assembly {
       const leftOut = inWords ? leftOutOf(fold.render(shown, null), fold.tagsOn(shown)) : [];
       const fit = foldToFit({
         ...{ fold: fold.over(), path: shown, nodeAt, counter, cap: model.inputCap, at },
+        early: place.kind === 'turn' ? earlyFoldsOf(assistant.definition) : undefined,
         render: (nodes) => render(without(nodes, leftOut)),
       });
       return { ...fit, summaries, leftOut };

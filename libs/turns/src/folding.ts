@@ -1,3 +1,4 @@
+import type { AssistantDefinition } from '@palimpsest/assistant';
 import {
   type EarlyFolds,
   type FoldCandidate,
@@ -61,11 +62,39 @@ export function foldToFit({ fold, path, nodeAt, counter, cap, at, early, render 
   return { rendered, folds, tokens: counter.request(rendered) };
 }
 
+/**
+ * Folds on this path what the next turn's first request, of so many tokens, would fold early. Whether anything: it is put into `fold`, as of the
+ * path's last node, for a look at what is to come.
+ */
+export function foldAhead(
+  { fold, path, counter, cap, early }: Pick<ToFit, 'fold' | 'path' | 'counter' | 'cap' | 'early'>,
+  tokens: number,
+): boolean {
+  const last = path.at(-1);
+  if (!last || !early) return false;
+  const candidates = candidatesOn(fold, path, { nodeId: last.nodeId, turnId: null }, counter);
+  const planned = new Set(foldsFor({ tokens, cap, begins: true }, candidates, early));
+  const events = candidates.filter(({ toolCallId }) => planned.has(toolCallId)).map(({ event }) => event);
+  // A fold has a place in its stream; these never come there.
+  for (const event of events) fold.put({ ...event, revision: BigInt(Number.MAX_SAFE_INTEGER) });
+  return events.length > 0;
+}
+
+/** When an assistant's requests fold results before they must. */
+export function earlyFoldsOf({ model, context }: AssistantDefinition): EarlyFolds | undefined {
+  const { folds, pressure } = context ?? {};
+  if (folds === 'turn_end') return { when: 'turn_end' };
+  const cap = model.inputCap;
+  return folds === 'pressure' && pressure
+    ? { when: 'pressure', above: pressure.above * cap, below: pressure.below * cap }
+    : undefined;
+}
+
 /** The results on a path that stand there whole, in its order. Of an earlier turn's a line is enough to know what it was. */
 function candidatesOn(
   fold: PathFold,
   path: readonly NodeRecord[],
-  { nodeId, turnId }: NodeRecord,
+  { nodeId, turnId }: Pick<NodeRecord, 'nodeId' | 'turnId'>,
   counter: TokenCounter,
 ) {
   const folded = fold.foldsOn(path);

@@ -46,11 +46,12 @@ export class AssistantsController {
   }
 }
 
-function contextOf({ window, pressure, everyTurns, summaries }: ContextFields) {
+function contextOf({ window, pressure, everyTurns, folds, summaries }: ContextFields) {
   return given({
     window: window && given({ ...window }),
     pressure: pressure && given({ ...pressure }),
     everyTurns,
+    folds,
     summaries: summaries && given({ ...summaries, model: summaries.model && given({ ...summaries.model }) }),
   });
 }

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { type FoldChoice, foldChoices } from '@palimpsest/assistant';
 import type { AssistantView } from '@palimpsest/application';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsIn, IsInt, IsNumber, IsObject, Max, Min, ValidateNested } from 'class-validator';
@@ -194,6 +195,16 @@ export class ContextFields {
     description: 'Turns that leave together as soon as another one is behind them; left out, however many there are',
   })
   readonly everyTurns?: number;
+
+  @ApiPropertyOptional({
+    enum: foldChoices,
+    nullable: true,
+    default: 'turn_end',
+    description: 'When results of earlier turns are folded; null: only where they must be',
+  })
+  @OptionalOrNull()
+  @IsIn(foldChoices)
+  readonly folds?: FoldChoice | null;
 
   @ApiPropertyOptional({ type: SummaryFields })
   @Optional()
