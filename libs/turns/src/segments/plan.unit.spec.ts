@@ -3,7 +3,12 @@ import fc from 'fast-check';
 import type { PathTurn } from '../compaction/runs';
 import { planRoom, planSegment, roomBefore, verbatimOf } from './plan';
 
-const off: ContextChoice = { window: null, pressure: null, folds: null, summaries: { maxTokens: 50, totalTokens: 300 } };
+const off: ContextChoice = {
+  window: null,
+  pressure: null,
+  folds: null,
+  summaries: { maxTokens: 50, totalTokens: 300 },
+};
 const turn = (at: number, more: Partial<PathTurn> = {}): PathTurn => ({
   ...{ lastNode: `n${at}`, tokens: 100, messages: 2, whole: true },
   ...more,
