@@ -175,6 +175,7 @@ it('G10: every route that takes an id answers 404 for another tenant’s, and no
     'GET /v1/conversations/{id}/state/history': '?field=goal',
     'GET /v1/playbooks/{id}/diff': '?from=1&to=1',
     'GET /v1/nodes/{id}/diff': `?with=${first.nodes[0]}`,
+    'GET /v1/events': `?conversationId=${conversationId}`,
   };
   const ownerOf = (path: string): string | undefined =>
     path.startsWith('/v1/nodes') ? first.nodes[0] : path.startsWith('/v1/playbooks') ? playbookId : conversationId;
@@ -182,7 +183,7 @@ it('G10: every route that takes an id answers 404 for another tenant’s, and no
   for (const [path, operations] of Object.entries(body['paths'] as Record<string, Record<string, Operation>>))
     for (const [verb, operation] of Object.entries(operations)) {
       const route = `${verb.toUpperCase()} ${path}`;
-      const takesAnId = path.includes('{') || bodies[route] !== undefined;
+      const takesAnId = path.includes('{') || bodies[route] !== undefined || queries[route] !== undefined;
       // Projections are the operator's, and each tenant's query of one is of its own rows.
       if (!path.startsWith('/v1/') || path.startsWith('/v1/projections') || !takesAnId) continue;
       if (operation.requestBody !== undefined && bodies[route] === undefined)
