@@ -174,6 +174,11 @@ class Told {
         return { ...command, instruction: `I<${command.nodeId}>` };
       case 'RequestSummary':
         return { ...command, instruction: `I<${command.nodeId}>`, ...(move.pick % 4 > 0 && nextRun(state, move)) };
+      case 'TagItems': {
+        const tag = (['fact', 'discarded', 'chit-chat', 'repeated confirmation'] as const)[move.pick % 4] ?? 'fact';
+        const item = (['sent/0', 'received/0', 'sent/1', 'received/1'] as const)[Math.floor(move.pick / 4) % 4] ?? 'sent/0'; // prettier-ignore
+        return { ...command, tags: command.tags.map((tagging) => ({ ...tagging, tag, item })) };
+      }
       case 'RecordAnswer': {
         if (command.answer.status === 'failed') return command;
         const node = state.nodes.get(command.nodeId);

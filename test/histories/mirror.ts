@@ -16,11 +16,19 @@ interface MirroredNode {
   readonly segment: boolean;
   /** Of a summary: the one before, which it goes on from. */
   readonly continues: string | null;
+  /** Of a summary or a compaction: items that its request leaves out by their tags. */
+  readonly leftOut: readonly Item[];
   /** The head of its conversation when it was requested. */
   readonly headThen: string | null;
   answer: string | null;
   answeredAt: bigint;
   calls: readonly string[];
+}
+
+/** An item by its place among those of its node. */
+interface Item {
+  readonly nodeId: string;
+  readonly item: string;
 }
 
 /** A run of a path, and the summary that stands for it. */
@@ -63,6 +71,7 @@ export class Mirror {
         const node = {
           ...{ nodeId, conversationId, revision: event.revision, parent, origin, kind, asks, prefix, continues },
           segment: segment !== undefined,
+          leftOut: data.leftOut ?? [],
           headThen: this.heads.get(conversationId) ?? null,
         };
         this.nodes.set(nodeId, { ...node, answer: null, answeredAt: -1n, calls: [] });
@@ -174,7 +183,18 @@ export class Mirror {
       if (!summarises || node === last) texts.push(node.asks);
       if (node !== last && answer !== null) texts.push(answer);
     });
-    return { marks: marksIn(texts.join(' ')), folded };
+    const left = new Set(last.leftOut.map((item) => this.markOf(item)));
+    const kept = (marks: ReadonlySet<string>) => new Set([...marks].filter((mark) => !left.has(mark)));
+    return { marks: kept(marksIn(texts.join(' '))), folded: kept(folded) };
+  }
+
+  private markOf({ nodeId, item }: Item): string | undefined {
+    const node = this.nodeOf(nodeId);
+    const [side, at] = item.split('/');
+    if (side === 'received') return [...marksIn(node.answer ?? '')][Number(at)];
+    const before = node.parent ?? node.origin;
+    const results = (before === null ? [] : this.nodeOf(before).calls).filter((call) => this.results.has(call));
+    return [...results.map((call) => `R<${call}>`), ...marksIn(node.asks)][Number(at)];
   }
 
   /** Of each node in a run that is whole on the path, the summary that stands for it. */
