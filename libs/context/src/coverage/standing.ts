@@ -32,7 +32,8 @@ export function standingsOn(
   const standings = new Array<Standing | undefined>(lineage.length).fill(undefined);
   const places = new Map(lineage.map(({ nodeId }, at) => [nodeId, at]));
   for (const [at, node] of [...lineage.entries()].reverse())
-    if (node.kind === 'compaction' && held.summaries.has(node.nodeId)) standings.fill({ by: 'compaction', node }, 0, at);
+    if (node.kind === 'compaction' && held.summaries.has(node.nodeId))
+      standings.fill({ by: 'compaction', node }, 0, at);
   for (const summary of held.summaries) {
     if (places.has(summary)) continue;
     const node = fold.node(summary);
