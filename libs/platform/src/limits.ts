@@ -40,7 +40,7 @@ export const limits = {
   callIdleTimeoutMs: [minute, 100, 60 * minute],
   /** How long a tool call waits for a person. */
   approvalTimeoutMs: [day, second, 30 * day],
-  /** How long a question waits for a compaction before it, where its assistant has one made by itself. */
+  /** How long a question waits for a summary or a compaction before it, where its assistant has one made by itself. */
   compactionWaitMs: [30 * second, 0, 10 * minute],
   /** How long a question waits until what the turns before it say is known, where its assistant has it wait. */
   extractionMs: [2 * second, 0, 10 * minute],
