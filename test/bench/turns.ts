@@ -45,6 +45,8 @@ const ASSISTANT = {
     'You answer questions about invoices. Look them up with the tool before you answer, and name the figures that you rely on.',
   model: { provider: 'openai', name: 'simulated', inputCap: 100_000_000 },
   tools: [{ type: 'http', name: 'lookup' }],
+  // Every message stays: so a turn's cost is seen as its conversation grows.
+  context: { window: null },
 };
 
 /** Talks, and measures the overhead of turns on the way. */

@@ -38,7 +38,7 @@ export function startCompaction(state: ActiveConversation, command: StartCompact
 
 export function requestSummary(state: ActiveConversation, command: RequestSummary): Decision {
   const { nodeId, carrier, instruction, parent, continues, segment } = command;
-  const refused = notThere(state, parent) ?? notOfAPath(state, parent) ?? ofRunningTurn(state, parent);
+  const refused = notThere(state, parent) ?? notOfAPath(state, parent);
   if (refused) return refused;
   if (segment && !endsWhole(state, parent)) return refuse({ code: 'unknown_parent', parent });
   if (continues !== undefined && !covers(state, continues, parent))
@@ -53,12 +53,6 @@ function notOfAPath(state: ActiveConversation, parent: NodeId): Refused | undefi
   if (!node || node.kind === 'compaction') return undefined;
   if (node.kind !== 'turn') return refuse({ code: 'unknown_parent', parent });
   return node.turnId === state.running?.turnId ? busy(state) : undefined;
-}
-
-/** What the running turn still waits for would be closed, or be missing. */
-function ofRunningTurn(state: ActiveConversation, nodeId: NodeId): Refused | undefined {
-  const node = state.nodes.get(nodeId);
-  return node?.kind === 'turn' && node.turnId === state.running?.turnId ? busy(state) : undefined;
 }
 
 /** The node behind it sends no results of its calls: none would stand in a request without its call. */
