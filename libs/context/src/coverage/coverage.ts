@@ -113,10 +113,10 @@ class Judge {
     } else if (isBlank(item)) return omitted('empty');
     if (item.type === 'reasoning' && node.provider !== reader.provider) return omitted('other_provider');
     if (standing) return this.stoodFor(item, standing);
+    if (at < this.silent) return omitted('no_summary');
     // The request of a summary itself, or of a compaction.
     const tag = this.leftOut.tagOf(item);
     if (tag !== undefined) return { kind: 'filtered', tag };
-    if (at < this.silent) return omitted('no_summary');
     return omitted(item.type === 'reasoning' ? 'not_sent_back' : 'unexplained');
   }
 

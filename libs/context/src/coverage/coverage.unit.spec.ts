@@ -171,6 +171,14 @@ describe('coverage of a request', () => {
     expect(story.covered('c', all)).toMatchObject({ 'a sent/0': 'verbatim', 'b sent/0': 'verbatim' });
   });
 
+  it('what the request of a summary itself is not told is filtered there, too', () => {
+    const leftOut = [{ nodeId: 'b', item: 'received/1', tag: 'chit-chat' }] as const;
+    const story = twoTurns().ask('s', 'Summarise', { kind: 'summary', parent: 'b', segment: true, leftOut });
+    expect(story.covered('s', ['qa', '!{}', 'found'])).toMatchObject({
+      ...{ 'a sent/0': 'verbatim', 'b received/1': 'filtered chit-chat' },
+    });
+  });
+
   it('a second segment goes on behind the first, where no request has said so yet too', () => {
     const story = twoTurns()
       .ask('s', 'Summarise', { kind: 'summary', parent: 'a', segment: true })
