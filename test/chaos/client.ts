@@ -26,6 +26,7 @@ export interface Turn {
 export interface TreeNode {
   readonly id: string;
   readonly parent: string | null;
+  readonly kind: string;
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly turnId: string;
   readonly reason?: string;
