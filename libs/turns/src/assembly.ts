@@ -204,7 +204,7 @@ export class Assembly {
     const body = this.bodyOf(rendered, provider.name);
     const placed = await paths.placed(held, path);
     const base = placed && { nodeId: path.at(-1)?.nodeId ?? '', placed };
-    const plan = planManifest(nodeId, rendered, base, await paths.milestone(held, path));
+    const plan = planManifest(nodeId, rendered, base, await paths.milestone(held, path, summaries.length > 0));
     const { head, messages, tail } = rendered;
     const traits = { nodeId, kind: place.kind, provider: model.provider, model: model.name };
     const prefix = prefixOf(

@@ -109,6 +109,19 @@ export class Paths {
     }
   }
 
+  /** Reads summaries that stand for runs of paths: nothing of the runs. What the tree does not know yet, its stream's end has told. */
+  async readSummaries(held: HeldPaths, nodeIds: readonly NodeId[]): Promise<void> {
+    const missing = nodeIds.filter((nodeId) => !held.fold.node(nodeId));
+    if (missing.length === 0) return;
+    const places = [...(await this.tree.requests(missing)).values()];
+    for (const id of new Set(places.map(({ conversationId }) => conversationId))) {
+      const own = places.filter(({ conversationId }) => conversationId === id);
+      const revisions = own.flatMap(({ revision, ended }) => (ended === null ? [revision] : [revision, ended]));
+      const stream = id === held.conversationId ? undefined : conversationStream(id);
+      for (const event of await this.log.at(id, revisions)) held.fold.put(event, stream);
+    }
+  }
+
   /** Reads what these nodes sent and received, where a summary stood for them so far. Whether anything was read: their records are new then. */
   async complete(held: HeldPaths, nodes: readonly NodeRecord[]): Promise<boolean> {
     const unread = new Set(nodes.filter((node) => node.unread).map(({ nodeId }) => nodeId));
@@ -155,15 +168,17 @@ export class Paths {
   }
 
   /**
-   * What the next node's manifest refers to where that node is a milestone itself; undefined where it is none. The first node behind a
+   * What the next node's manifest refers to where that node is a milestone itself; undefined where it is none. One whose request holds a `fresh`
+   * summary is one, so that none behind it leads back into the run that was summarised. The first node behind a
    * compaction is one: so no later replay and no later request leads back into the path that was compacted, but for a few segments by name.
    */
-  async milestone(held: HeldPaths, path: readonly NodeRecord[]): Promise<Milestone | undefined> {
+  async milestone(held: HeldPaths, path: readonly NodeRecord[], fresh: boolean): Promise<Milestone | undefined> {
     const depth = path.length + 1;
-    if (path.at(-1)?.kind === 'compaction') return NO_MILESTONE;
+    if (fresh || path.at(-1)?.kind === 'compaction') return NO_MILESTONE;
     if (depth % MILESTONE_EVERY !== 0) return undefined;
     const before = path[depth - MILESTONE_EVERY - 1];
-    if (!before) return NO_MILESTONE;
+    const since = held.fold.segmentsOn(path.slice(depth - MILESTONE_EVERY));
+    if (!before || since.length > 0) return NO_MILESTONE;
     const requests = requestsOf(path);
     return { nodeId: before.nodeId, places: await this.places(held, before.nodeId, requests) };
   }

@@ -13,7 +13,7 @@ export interface SegmentChoice {
 
 /** Paths as requests hold them: runs as their summaries. */
 export class SummarisedPaths {
-  constructor(private readonly paths: Pick<Paths, 'hold' | 'reach' | 'complete'>) {}
+  constructor(private readonly paths: Pick<Paths, 'hold' | 'reach' | 'readSummaries' | 'complete'>) {}
 
   /** The nodes whose texts a request holds, all of them read. */
   async shown(
@@ -32,7 +32,8 @@ export class SummarisedPaths {
     path: readonly NodeRecord[],
     { segments, instead }: Omit<SegmentChoice, 'fresh'>,
   ): Promise<readonly NodeRecord[]> {
-    for (const { summary } of segments) await this.read(held, fold, summary);
+    const summaries = segments.map(({ summary }) => summary).filter((id) => !fold.node(id));
+    await this.paths.readSummaries(held, summaries);
     const nodeOf = (nodeId: NodeId) => fold.node(nodeId);
     if (instead === undefined) return summarised(path, segments, nodeOf);
     const node = await this.read(held, fold, instead);

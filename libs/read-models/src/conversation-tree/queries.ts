@@ -112,6 +112,13 @@ export interface PathRow extends NodeEvents {
   readonly segments: readonly { readonly summary: string; readonly from: string; readonly to: string }[];
 }
 
+/** Where a node's request stands, and how it ended; null as long as it has not. */
+export interface RequestPlace {
+  readonly conversationId: string;
+  readonly revision: bigint;
+  readonly ended: bigint | null;
+}
+
 const epoch = `(select count(*)::int from read.clears_v1 e where e.conversation_id = c.conversation_id) as epoch`;
 const epochOfNode = `(select count(*)::int from read.clears_v1 e
   where e.conversation_id = n.conversation_id and e.revision < n.requested_revision) as epoch`;
@@ -355,15 +362,18 @@ export class ConversationTree {
   }
 
   /** Where the requests of these nodes stand: in whose stream, and where in it. */
-  async requests(
-    nodeIds: readonly string[],
-  ): Promise<ReadonlyMap<string, { readonly conversationId: string; readonly revision: bigint }>> {
-    const { rows } = await this.tables.query<{ node_id: string; conversation_id: string; requested_revision: bigint }>(
-      `select node_id, conversation_id, requested_revision from read.nodes_v1 where node_id = any($1::text[])`,
+  async requests(nodeIds: readonly string[]): Promise<ReadonlyMap<string, RequestPlace>> {
+    const { rows } = await this.tables.query<
+      Pick<NodeRow, 'node_id' | 'conversation_id' | 'requested_revision' | 'ended_revision'>
+    >(
+      `select node_id, conversation_id, requested_revision, ended_revision from read.nodes_v1 where node_id = any($1::text[])`,
       [nodeIds],
     );
     return new Map(
-      rows.map((row) => [row.node_id, { conversationId: row.conversation_id, revision: row.requested_revision }]),
+      rows.map(({ node_id, conversation_id: conversationId, requested_revision: revision, ended_revision: ended }) => [
+        node_id,
+        { conversationId, revision, ended },
+      ]),
     );
   }
 }
