@@ -34,7 +34,7 @@ export async function measureAssembly(site: Site, turns: number, progress: (text
   }
   return {
     title: 'Time to assemble the request of a turn whose conversation this process does not hold',
-    how: 'To that of the recursive query over the path and of reading and opening the events whose texts stand in the request. Without appending it.',
+    how: 'To that of the recursive query over the path and of reading and opening the events whose texts and segments stand in the request. Without appending it.',
     rows,
   };
 }
@@ -100,8 +100,10 @@ async function assembled({ pool, masterKey }: Site, conversationId: string, what
     const [request] = requests.values();
     if (!request) throw new Error('No request was assembled.');
     const sources = request.placed.flatMap(({ segment }) => segment.flatMap(({ source }) => source ?? []));
-    const revisions = [...new Set(sources.filter(({ stream }) => stream === undefined).map((s) => s.revision))];
-    const used = revisions.filter((at) => at <= before.revision).map(BigInt);
+    const owners = await tree.requests([...new Set(request.placed.map(({ owner }) => owner))]);
+    const texts = sources.flatMap(({ stream, revision: at }) => (stream === undefined ? [BigInt(at)] : []));
+    const frames = [...owners.values()].map(({ revision: at }) => at);
+    const used = [...new Set([...texts, ...frames])].filter((at) => at <= revision);
     const [all, bare]: [number[], number[]] = [[], []];
     for (let round = 0; round < ROUNDS; round++) {
       all.push(await timed(assemble));

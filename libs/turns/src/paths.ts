@@ -20,6 +20,7 @@ import {
   conversationStream,
   type ConversationTree,
   eventsOfNodes,
+  type NodeEvents,
   type PathRow,
 } from '@palimpsest/read-models';
 import { LRUCache } from 'lru-cache';
@@ -150,13 +151,15 @@ export class Paths {
     const places = await this.places(held, last.nodeId, requests);
     // Of what a compaction sent nothing stands in later requests but the parts in front of and behind all messages.
     const wanted = (at: number) => last.kind !== 'compaction' || at < 2 || at === places.length - 1;
+    const owners = places.flatMap(({ owner }, at) => (wanted(at) && !requests.has(owner) ? [owner] : []));
+    await this.readRequests(held, [...new Set(owners)], requests);
     const segments: PlacedSegment[] = [];
     for (const [at, { owner, index }] of places.entries()) {
       if (!wanted(at)) {
         segments.push({ owner, index, segment: [] });
         continue;
       }
-      const { request, stream } = requests.get(owner) ?? (await this.requestOf(held, owner));
+      const { request, stream } = requests.get(owner) as RequestAt;
       const pieces = request.segments[index];
       if (!pieces)
         throw new Error(`The request of ${last.nodeId} names segment ${index} of ${owner}, which is not there.`);
@@ -194,23 +197,37 @@ export class Paths {
       const stored = new Map([...requests].map(([id, { request }]): [string, StoredRequest] => [id, request]));
       const resolved = resolveManifest(nodeId, stored, known);
       if ('places' in resolved) return resolved.places;
-      requests.set(resolved.missing, await this.requestOf(held, resolved.missing));
+      await this.readRequests(held, [resolved.missing], requests);
     }
   }
 
-  /** The request of a node before the nearest compaction. What this process does not hold of it, the tree knows. */
-  private async requestOf(held: HeldPaths, nodeId: string): Promise<RequestAt> {
-    const node = held.fold.node(nodeId);
-    if (node && !node.unread) return node;
-    const place = (await this.tree.requests([nodeId])).get(nodeId);
-    const [event] = place ? await this.log.at(place.conversationId, [place.revision]) : [];
-    if (!place || event?.type !== 'CallRequested')
-      throw new Error(`The request of ${nodeId} is copied from, and neither the stream's end nor the tree has it.`);
-    const own = place.conversationId === held.conversationId;
-    return {
-      request: event.content as StoredRequest,
-      ...(!own && { stream: conversationStream(place.conversationId) }),
-    };
+  /**
+   * The requests of nodes before the nearest compaction, or that a summary stands for, into `requests`. What this process does not hold of them,
+   * the tree knows.
+   */
+  private async readRequests(
+    held: HeldPaths,
+    nodeIds: readonly NodeId[],
+    requests: Map<string, RequestAt>,
+  ): Promise<void> {
+    for (const nodeId of nodeIds) {
+      const node = held.fold.node(nodeId);
+      if (node && !node.unread) requests.set(nodeId, node);
+    }
+    const missing = nodeIds.filter((nodeId) => !requests.has(nodeId));
+    if (missing.length === 0) return;
+    const places = [...(await this.tree.requests(missing))];
+    for (const id of new Set(places.map(([, { conversationId }]) => conversationId))) {
+      const own = places.filter(([, { conversationId }]) => conversationId === id);
+      const stream = id === held.conversationId ? undefined : conversationStream(id);
+      const revisions = own.map(([, { revision }]) => revision);
+      for (const event of await this.log.at(id, revisions))
+        if (event.type === 'CallRequested')
+          requests.set(event.data.nodeId, { request: event.content as StoredRequest, ...(stream && { stream }) });
+    }
+    const unknown = missing.find((nodeId) => !requests.has(nodeId));
+    if (unknown !== undefined)
+      throw new Error(`The request of ${unknown} is copied from, and neither the stream's end nor the tree has it.`);
   }
 
   private async begin({ conversationId, nodeId, turnStartedAt }: PathWanted): Promise<HeldPaths> {
@@ -242,13 +259,16 @@ export class Paths {
     const nodes = path.map(({ node_id }) => ({ nodeId: node_id }));
     const covered = coveredOn(nodes, fold.segmentsOn(nodes));
     const wanted = fresh.filter(({ node_id }) => !covered.has(node_id));
-    await this.readEvents(fold, conversationId, wanted);
+    const summaries = fresh.flatMap((row) =>
+      row.summaries.filter((_, at) => !fold.node(row.segments[at]?.summary ?? '')),
+    );
+    await this.readEvents(fold, conversationId, [...wanted, ...summaries]);
     for (const row of fresh) if (covered.has(row.node_id)) fold.outline(placeOf(row));
     for (const { stream, events } of behind) for (const event of events) fold.put(event, stream);
     return revision;
   }
 
-  private async readEvents(fold: PathFold, conversationId: string, rows: readonly PathRow[]): Promise<void> {
+  private async readEvents(fold: PathFold, conversationId: string, rows: readonly NodeEvents[]): Promise<void> {
     for (const { conversationId: id, revisions } of eventsOfNodes(rows)) {
       const stream = id === conversationId ? undefined : conversationStream(id);
       for (const event of await this.log.at(id, revisions)) fold.put(event, stream);

@@ -110,7 +110,29 @@ export interface PathRow extends NodeEvents {
   readonly turn_id: string | null;
   /** Summaries that stand for runs of the path from this node on. */
   readonly segments: readonly { readonly summary: string; readonly from: string; readonly to: string }[];
+  /** The events of those summaries. */
+  readonly summaries: readonly NodeEvents[];
 }
+
+/** A summary that stands for a run of a path, as a query tells it. */
+interface SegmentOnPath {
+  readonly summary: string;
+  readonly from: string;
+  readonly to: string;
+  readonly conversation_id: string;
+  readonly requested: string;
+  readonly ended: string | null;
+}
+
+const eventsOfSummary = ({ conversation_id, requested, ended }: SegmentOnPath): NodeEvents => ({
+  ...{ conversation_id, question_revision: null, requested_revision: BigInt(requested) },
+  ...{
+    ended_revision: ended === null ? null : BigInt(ended),
+    result_revisions: [],
+    fold_revisions: [],
+    tag_revisions: [],
+  },
+});
 
 /** Where a node's request stands, and how it ended; null as long as it has not. */
 export interface RequestPlace {
@@ -270,10 +292,11 @@ export class ConversationTree {
     { lineage = false } = {},
   ): Promise<{ readonly path: readonly PathRow[]; readonly revision: bigint }> {
     const { rows } = await this.tables.query<
-      Omit<PathRow, 'result_revisions' | 'fold_revisions' | 'tag_revisions'> & {
+      Omit<PathRow, 'result_revisions' | 'fold_revisions' | 'tag_revisions' | 'segments' | 'summaries'> & {
         readonly result_revisions: string[];
         readonly fold_revisions: string[];
         readonly tag_revisions: string[];
+        readonly segments: readonly SegmentOnPath[];
         readonly known: bigint;
       }
     >(
@@ -294,8 +317,9 @@ export class ConversationTree {
            where f.node_id = p.node_id), '{}'::text[]) as fold_revisions,
          coalesce((select array_agg(g.revision::text order by g.revision) from read.tags_v1 g
            where g.node_id = p.node_id), '{}'::text[]) as tag_revisions,
-         coalesce((select jsonb_agg(jsonb_build_object('summary', s.summary, 'from', s.first_node, 'to', s.last_node) order by s.revision)
-           from read.segments_v1 s where s.node_id = p.node_id), '[]'::jsonb) as segments, p.steps,
+         coalesce((select jsonb_agg(jsonb_build_object('summary', s.summary, 'from', s.first_node, 'to', s.last_node,
+             'conversation_id', m.conversation_id, 'requested', m.requested_revision::text, 'ended', m.ended_revision::text) order by s.revision)
+           from read.segments_v1 s join read.nodes_v1 m on m.node_id = s.summary where s.node_id = p.node_id), '[]'::jsonb) as segments, p.steps,
          (select revision from read.conversations_v1 where conversation_id = $1::uuid) as known
        from path p left join read.turns_v1 t on t.turn_id = p.turn_id
        union all
@@ -312,6 +336,8 @@ export class ConversationTree {
         result_revisions: row.result_revisions.map(BigInt),
         fold_revisions: row.fold_revisions.map(BigInt),
         tag_revisions: row.tag_revisions.map(BigInt),
+        segments: row.segments.map(({ summary, from, to }) => ({ summary, from, to })),
+        summaries: row.segments.map(eventsOfSummary),
       })),
       revision: known,
     };
