@@ -229,6 +229,76 @@ describe('a request that is too large', () => {
   });
 });
 
+describe('a back-test', () => {
+  /** Six turns; behind the first and the second two of them a summary was made. */
+  async function told() {
+    const { assistantId } = await api.assistant(small);
+    const { conversationId } = await api.start({ assistantId });
+    const turns = await talk(conversationId, 1, 6);
+    await until(async () => (await summaries(conversationId)).length === 2);
+    return { assistantId, conversationId, turns };
+  }
+
+  it('by a wider window has every word in each request again', async () => {
+    const { assistantId, turns } = await told();
+    const page = await api.backtest({ assistantId, policy: { window: null, pressure: null } });
+    expect(page).toMatchObject({ conversations: 1, left: 0, next: null, requests: 6, changed: 3, wouldSummarise: 0 });
+    expect(page.items.map(({ nodeId }) => nodeId)).toEqual(turns.slice(3).map(first));
+    const shown = page.items[0];
+    expect(shown?.after.bytes).toBeGreaterThan(shown?.before.bytes ?? Infinity);
+    expect(shown?.differences.map(({ change, type }) => `${change} ${type}`)).toEqual([
+      ...['added user', 'added assistant', 'added user', 'added assistant'],
+      'removed summary',
+    ]);
+    expect(shown?.differences[0]?.after?.excerpt).toContain('question-1');
+    const sum = async (of: 'before' | 'after') => (await api.backtest({ assistantId })).bytes[of];
+    expect(page.bytes.before).toBe(await sum('before'));
+  });
+
+  it('uses the summaries that there are, and says where others would be asked for', async () => {
+    const { assistantId, turns } = await told();
+    const later = await api.backtest({ assistantId, policy: { window: { messages: 8, keep: 4 }, pressure: null } });
+    // The summary of the first two turns is used, one turn later than it was.
+    expect(later.items[0]).toMatchObject({ nodeId: first(turns[3] as Turn), wouldSummarise: [] });
+    const fewer = await api.backtest({ assistantId, policy: { everyTurns: 1, window: null, pressure: null } });
+    expect(fewer).toMatchObject({ requests: 6, changed: 4, wouldSummarise: 4 });
+    const [shown] = fewer.items;
+    expect(shown).toMatchObject({ nodeId: first(turns[2] as Turn), before: { bytes: shown?.after.bytes } });
+    expect(shown?.wouldSummarise).toMatchObject([{ upTo: turns[0]?.head, reason: 'turns', turns: 1 }]);
+    expect(fewer.items[1]?.wouldSummarise.length).toBe(2);
+  });
+
+  it('leaves alone what was decided before the position from which it is asked for', async () => {
+    const { assistantId, turns } = await told();
+    const policy = { window: null, pressure: null };
+    const { items } = await api.backtest({ assistantId, policy });
+    const from = items.find(({ nodeId }) => nodeId === first(turns[5] as Turn))?.position;
+    const later = await api.backtest({ assistantId, policy, from });
+    expect(later).toMatchObject({ requests: 1, changed: 1 });
+    const [shown] = later.items;
+    expect(shown?.sums.removed.items).toBe(1);
+    expect(shown?.sums.added.items).toBe(4);
+  });
+
+  it('is refused with a reason where the policy is none, and for another tenant’s assistant', async () => {
+    const { assistantId } = await api.assistant();
+    const asked = { assistantId, policy: { window: { messages: 4, keep: 6 } } };
+    await expect(api.backtest(asked)).rejects.toThrow(/keeps 6 messages of 4/);
+    await expect(api.backtest({ assistantId, policy: { windows: {} } })).rejects.toThrow(/policy.windows is not known/);
+    const other = await deployment.client(process);
+    await expect(other.backtest({ assistantId })).rejects.toThrow(/no such assistant/);
+  });
+
+  it('by what each assistant of this installation keeps to changes no byte of any request', async () => {
+    const { items } = await api.conversations('?limit=200');
+    const assistants = [...new Set(items.map(({ assistantId }) => assistantId))];
+    const pages = await Promise.all(assistants.map((assistantId) => api.backtest({ assistantId })));
+    expect(pages.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(60);
+    for (const page of pages) expect(page).toMatchObject({ changed: 0, items: [], tooLarge: 0 });
+    for (const { bytes, tokens } of pages) expect([bytes.after, tokens.after]).toEqual([bytes.before, tokens.before]);
+  });
+});
+
 it('the read models are as a rebuild makes them', async () => {
   expect(await faultsOfReadModels(process.installation.running.system.store, deployment.pool)).toEqual([]);
 });

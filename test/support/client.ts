@@ -1,5 +1,6 @@
 import type {
   ApprovalView,
+  BacktestPageView,
   AssistantSpecification,
   AssistantView,
   ClearedView,
@@ -304,6 +305,13 @@ export class Client {
   }
 
   /** The raw bytes of a node's request. */
+  async backtest(body: {
+    readonly assistantId: string;
+    readonly [field: string]: unknown;
+  }): Promise<Json<BacktestPageView>> {
+    return this.answer('POST', '/v1/backtests', { body });
+  }
+
   async replayBytes(nodeId: string): Promise<Buffer> {
     const headers = { ...this.authorization, accept: 'application/octet-stream' };
     const response = await fetch(`${this.next()}/v1/nodes/${nodeId}/replay`, { headers });

@@ -1,6 +1,7 @@
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { AssistantsController } from './assistants/assistants.controller';
+import { BacktestsController } from './backtests/backtests.controller';
 import { ContextController } from './conversations/context.controller';
 import { ConversationsController } from './conversations/conversations.controller';
 import { EventsController } from './events/events.controller';
@@ -42,6 +43,7 @@ export class EdgeModule {
         CoverageController,
         NodesController,
         LineageController,
+        BacktestsController,
         EventsController,
         ProjectionsController,
         OwnQueriesController,

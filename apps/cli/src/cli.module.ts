@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { InjectCommander } from 'nest-commander';
 import { AnchorCommand } from './anchor/anchor.command';
+import { BacktestCommand } from './backtest/backtest.command';
 import { DemoCommand } from './demo/demo.command';
 import { CreateKeyCommand } from './keys/create-key.command';
 import { KeysCommand } from './keys/keys.command';
@@ -26,7 +27,7 @@ import { VerifyCommand } from './verify/verify.command';
 @Module({
   providers: [
     DemoCommand,
-    ...[ReplayCommand, DiffCommand, LineageCommand, TailCommand],
+    ...[ReplayCommand, DiffCommand, LineageCommand, TailCommand, BacktestCommand],
     ...[VerifyCommand, AnchorCommand, ExportCommand, ImportCommand],
     ...[KeysCommand, CreateKeyCommand, ListKeysCommand, RevokeKeyCommand, RotateKeysCommand, RotateSigningKeyCommand],
     ...[ProjectionsCommand, RebuildCommand, DropGenerationCommand, RetryCommand, NewProjectionCommand],

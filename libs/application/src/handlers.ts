@@ -1,4 +1,5 @@
 import { ListApprovalsHandler } from './approvals/approval-queries.handlers';
+import { RunBacktestHandler } from './backtests/backtest.handler';
 import { CompactConversationHandler } from './compactions/compact-conversation.handler';
 import { CreateAssistantVersionHandler } from './assistants/create-assistant-version.handler';
 import {
@@ -85,6 +86,7 @@ export const handlers = [
   ReplayNodeHandler,
   DiffNodesHandler,
   GetLineageHandler,
+  RunBacktestHandler,
   GetCoverageHandler,
   DiagnoseNodeHandler,
   ListProjectionsHandler,

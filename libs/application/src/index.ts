@@ -2,6 +2,7 @@ export * from './api-keys';
 export * from './approvals/approval.queries';
 export * from './audit';
 export * from './assistants/create-assistant-version.command';
+export * from './backtests/backtest.query';
 export * from './caller/caller';
 export * from './compactions/compact-conversation.command';
 export type { AsOf } from '@palimpsest/read-models';

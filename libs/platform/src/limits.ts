@@ -56,6 +56,8 @@ export const limits = {
   maxWaitMs: [5 * second, 10, minute],
   /** Requests that one page of a lineage looks at, about; it may then hold less than was asked for, and the next one goes on. */
   maxLineageRequests: [1_000, 1, 100_000],
+  /** Requests that one page of a back-test assembles again, about: it ends with the conversation in which it has so many. */
+  maxBacktestRequests: [200, 1, 100_000],
   /** From one signed anchor to the next; none where nothing has moved. */
   anchorIntervalMs: [minute, 100, day],
   /** What running turns get on SIGTERM. */

@@ -31,3 +31,5 @@ export * from './upkeep/policy';
 export * from './upkeep/upkeep';
 export * from './wire-calls';
 export * from './work-calls';
+export * from './reassembly/reassembled';
+export * from './reassembly/reassembly';

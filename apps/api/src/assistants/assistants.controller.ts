@@ -46,7 +46,8 @@ export class AssistantsController {
   }
 }
 
-function contextOf({ window, pressure, everyTurns, folds, summaries }: ContextFields) {
+/** As it is asked for, without what is left out. */
+export function contextOf({ window, pressure, everyTurns, folds, summaries }: ContextFields) {
   return given({
     window: window && given({ ...window }),
     pressure: pressure && given({ ...pressure }),

@@ -5,20 +5,24 @@ import { Problem } from './problem';
 /** All but the queries of projections, which a tenant asks. */
 const isOfProjections = /^\/v1\/projections(?!\/[^/]+\/query$)/;
 
-/** Everything under /v1 acts for a tenant; metrics and projections are the operator's; health, the API's description and its UI are open. */
-function roleFor(route: string | undefined): Caller['roles'][number] | undefined {
-  if (route === '/metrics' || isOfProjections.test(route ?? '')) return 'operator';
-  return route?.startsWith('/v1/') ? 'tenant' : undefined;
+/**
+ * Everything under /v1 acts for a tenant; metrics and projections are the operator's; health, the API's description and its UI are open. A
+ * back-test takes both: it quotes what a tenant's conversations hold, and keeps a process at work.
+ */
+function rolesFor(route: string | undefined): Caller['roles'] {
+  if (route === '/metrics' || isOfProjections.test(route ?? '')) return ['operator'];
+  if (route === '/v1/backtests') return ['operator', 'tenant'];
+  return route?.startsWith('/v1/') ? ['tenant'] : [];
 }
 
 /** Runs before the body is read, so that nobody without a key can have one parsed. */
 export function authenticator(keys: ApiKeys): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
-    const role = roleFor(request.routeOptions.url);
-    if (!role) return;
+    const roles = rolesFor(request.routeOptions.url);
+    if (roles.length === 0) return;
     const caller = await callerOf(request.headers.authorization, keys);
-    if (!caller.roles.includes(role))
-      throw new Problem('forbidden', `This route asks for an API key with the role ${role}.`);
+    const missing = roles.find((role) => !caller.roles.includes(role));
+    if (missing) throw new Problem('forbidden', `This route asks for an API key with the role ${missing}.`);
     request.caller = caller;
   };
 }

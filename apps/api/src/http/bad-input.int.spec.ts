@@ -46,6 +46,7 @@ const routes = [
   ['GET', `/v1/playbooks/${ids.turn}/diff`],
   ['POST', `/v1/playbooks/${ids.turn}/conversations`],
   ['GET', `/v1/lineage?node=${ids.node}`],
+  ['POST', '/v1/backtests'],
   ['GET', '/v1/events'],
   ['GET', `/v1/nodes/${ids.node}`],
   ['POST', `/v1/nodes/${ids.node}/tags`],

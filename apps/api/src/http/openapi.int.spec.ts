@@ -77,6 +77,7 @@ describe('the description', () => {
         'POST /v1/conversations/{id}/clear',
         'POST /v1/conversations/{id}/compactions',
         'GET /v1/conversations/{id}/export',
+        'POST /v1/backtests',
         'POST /v1/imports',
         'POST /v1/conversations/{id}/state',
         'POST /v1/nodes/{id}/tags',

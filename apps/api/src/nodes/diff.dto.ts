@@ -48,7 +48,7 @@ class ShownItemBody implements Json<ShownItemView> {
   readonly excerpt?: string;
 }
 
-class ItemDifferenceBody implements Json<ItemDifferenceView> {
+export class ItemDifferenceBody implements Json<ItemDifferenceView> {
   @ApiProperty({ enum: changes }) readonly change!: Change;
   @ApiProperty({ enum: types }) readonly type!: ItemDifferenceView['type'];
   @ApiPropertyOptional({ type: 'string', description: 'Of a tool, of a call, or of a line of the state block' })
@@ -64,7 +64,7 @@ class ChangeSumBody implements Json<ChangeSumView> {
   readonly bytes!: number;
 }
 
-class ChangeSumsBody implements Json<RequestDiffView['sums']> {
+export class ChangeSumsBody implements Json<RequestDiffView['sums']> {
   @ApiProperty({ type: ChangeSumBody }) readonly added!: ChangeSumBody;
   @ApiProperty({ type: ChangeSumBody }) readonly removed!: ChangeSumBody;
   @ApiProperty({ type: ChangeSumBody }) readonly changed!: ChangeSumBody;

@@ -1,9 +1,9 @@
-import type { ItemDifferenceView, RequestDiffView } from '@palimpsest/application';
+import type { RequestDiffView } from '@palimpsest/application';
 import { Command, Option } from 'nest-commander';
 import type { Json } from '../../../api/src/http/json';
-import { oneLine, word } from '../one-line';
 import { interruptible } from '../interruptible';
 import { type RemoteOptions, RemoteVerb } from '../remote';
+import { differenceLines, sizeOf } from './difference-lines';
 
 type Diff = Json<RequestDiffView>;
 
@@ -38,8 +38,6 @@ export class DiffCommand extends RemoteVerb {
   }
 }
 
-const marks = { added: '+', removed: '-', changed: '~', same: '=' } as const;
-
 function described({ before, after, sums, items }: Diff, all: boolean): string {
   const shown = items.filter(({ change }) => all || change !== 'same');
   const lines = [
@@ -48,28 +46,10 @@ function described({ before, after, sums, items }: Diff, all: boolean): string {
     Object.entries(sums)
       .map(([change, sum]) => `${sum.items} ${change} (${sizeOf(sum.bytes)})`)
       .join(', '),
-    ...shown.flatMap(itemLines),
+    ...shown.flatMap(differenceLines),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 const requestLine = ({ nodeId, conversationId, provider, model, length, verified }: Diff['before']): string =>
   `node ${nodeId} of conversation ${conversationId}: ${provider}, ${model}, ${sizeOf(length)}${verified ? '' : ', NOT VERIFIED'}`;
-
-function itemLines({ change, type, name, toolCallId, before, after }: Json<ItemDifferenceView>): readonly string[] {
-  const sides = [before, after].filter((side) => side !== undefined);
-  const where = [...new Set(sides.map(({ what, folded }) => (folded === undefined ? what : `${what}, folded`)))].join(
-    ' → ',
-  );
-  const sizes = [...new Set(sides.map(({ bytes }) => sizeOf(bytes)))].join(' → ');
-  const what = [type, name, toolCallId].flatMap((each) => (each === undefined ? [] : word(each))).join(' ');
-  return [
-    `${marks[change]} ${what} (${where}), ${sizes}`,
-    ...(before?.excerpt === undefined ? [] : [quoted('-', before.excerpt)]),
-    ...(after?.excerpt === undefined ? [] : [quoted('+', after.excerpt)]),
-  ];
-}
-
-const quoted = (mark: string, text: string): string => `    ${mark} ${oneLine(text)}`;
-
-const sizeOf = (bytes: number): string => `${bytes.toLocaleString('en')} bytes`;

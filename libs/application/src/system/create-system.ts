@@ -2,10 +2,10 @@ import type { ModelChoice } from '@palimpsest/assistant';
 import { Replayer } from '@palimpsest/audit';
 import { type EventStore, type InstallationKeys, KeyRing, PostgresKeyStore } from '@palimpsest/event-store';
 import { type Limits, type Logger, type Pool, randomIds, systemClock } from '@palimpsest/platform';
-import type { ModelProvider, ModelRegistry } from '@palimpsest/providers';
+import { itemsOfResponse, type ModelProvider, type ModelRegistry, tokenCounters } from '@palimpsest/providers';
 import { Approvals, ConversationLog, ConversationTree, DialogueStates, TreeBelow } from '@palimpsest/read-models';
 import type { ToolRegistry } from '@palimpsest/tools';
-import { Assistants, ConversationIdentities, RemoteTexts } from '@palimpsest/turns';
+import { Assistants, ConversationIdentities, Reassembly, RemoteTexts } from '@palimpsest/turns';
 import { AssistantWriter } from '../assistants/assistant-writer';
 import { type AnchorSettings, AuditWork } from '../audit';
 import { ImportWriter } from '../imports/import-writer';
@@ -104,6 +104,13 @@ export async function createSystem(options: SystemOptions): Promise<RunningSyste
       projectors.all.map(({ projection }) => projection),
     ),
     turns: new TurnReader(store, conversations, feed, remote),
+    reassembly: (wanted) =>
+      new Reassembly({
+        ...wanted,
+        readItems: itemsOfResponse,
+        providerOf: (name) => providers.get(name),
+        countersOf: ({ provider, name }) => tokenCounters(options.models.find(provider, name).tokenizer),
+      }),
     forget: (conversationId) => carrying.forget(conversationId),
     subjectSalt: await saltOf(pool, PALIMPSEST_SALT),
     models: options.models,

@@ -17,6 +17,8 @@ import type {
   Compactor,
   ConversationIdentities,
   ConversationWriter,
+  Reassembly,
+  ReassemblyOptions,
   Statements,
   TurnEngine,
   TurnFeed,
@@ -65,6 +67,8 @@ export abstract class System {
   abstract readonly internalToken: string;
   abstract readonly turns: TurnReader;
   abstract readonly replayer: Replayer;
+  /** Of one conversation: its requests once more, by another policy. */
+  abstract reassembly(wanted: Pick<ReassemblyOptions, 'assistantAt' | 'from' | 'policy' | 'growsFrom'>): Reassembly;
   /** What answers rested on, and which rest on something. */
   abstract readonly lineage: LineageWork;
   abstract readonly tools: ToolRegistry;

@@ -190,6 +190,23 @@ export class ConversationTree {
     return rows;
   }
 
+  /**
+   * Of an assistant, oldest first: those that went on at or behind position `from` and began behind `after`; and how many there are. Their
+   * events before `from` count among what they went on from.
+   */
+  async conversationsOf(
+    { tenantId, assistantId }: { readonly tenantId: string; readonly assistantId: string },
+    { from, after, limit }: { readonly from: bigint; readonly after: bigint; readonly limit: number },
+  ): Promise<{ readonly conversations: readonly ConversationRow[]; readonly count: number }> {
+    const { rows } = await this.tables.query<ConversationRow & { readonly count: number }>(
+      `select *, ${epoch}, count(*) over ()::int as count from read.conversations_v1 c
+       where tenant_id = $1::text and assistant_id = $2::uuid and position >= $3::bigint and started_position > $4::bigint
+       order by started_position limit $5::int`,
+      [tenantId, assistantId, from, after, limit],
+    );
+    return { conversations: rows, count: rows[0]?.count ?? 0 };
+  }
+
   async nodes(conversationId: string): Promise<readonly NodeRow[]> {
     const { rows } = await this.tables.query<NodeRow>(
       `select *, ${epochOfNode} from read.nodes_v1 n where conversation_id = $1::uuid order by requested_revision`,
