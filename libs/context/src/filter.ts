@@ -10,15 +10,16 @@ type Places = ReadonlyMap<ItemPlace, ItemTag>;
 const NONE: Places = new Map();
 
 /**
- * What whoever summarises a path is not shown, in its order. A call goes with its result, whichever of the two is tagged. A first question stays
- * where its answer does: no request begins with an answer. Where nothing would be left, all stays.
+ * What whoever summarises a path is not shown, in its order. The path ends with the node that asks: it may send results of the last calls itself. A
+ * call goes with its result, whichever of the two is tagged. A first question stays where its answer does: no request begins with an answer. Where
+ * nothing would be left to be summarised, all stays.
  */
 export function leftOutOf(path: readonly PathNode[], tags: TagsOnPath): readonly ItemTagging[] {
   if (tags.size === 0) return [];
   const tagged = path.map((node) => taggedIn(node, tags));
   const places = path.map((node, at) => paired(tagged[at] ?? NONE, node, path[at - 1], path[at + 1], tagged, at));
   const rest = path.map((node, at) => filtered(node, places[at] ?? NONE));
-  if (!rest.some((node) => !node.summary && says(node))) return [];
+  if (!rest.slice(0, -1).some((node) => !node.summary && says(node))) return [];
   const first = rest.findIndex(says);
   return path.flatMap((node, at) => {
     const opens = at === first && !asks(rest[at] as PathNode);

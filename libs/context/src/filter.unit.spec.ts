@@ -1,6 +1,6 @@
 import type { ItemPlace, ItemTag } from '@palimpsest/conversation';
 import fc from 'fast-check';
-import { leftOutOf, without } from './filter';
+import { leftOutOf as leftOutBy, without } from './filter';
 import type { PathNode, ReceivedItem } from './items';
 import type { TagsOnPath } from './path-fold';
 
@@ -31,6 +31,9 @@ const tags = (...told: readonly (readonly [nodeId: string, item: ItemPlace, tag:
     byNode.set(nodeId, new Map([...(byNode.get(nodeId) ?? []), [item, { tag, source: 'rule', revision: 1 }]]));
   return byNode;
 };
+
+const asking: PathNode = { ...node('summary', 'Summarise'), status: 'pending' };
+const leftOutOf = (nodes: readonly PathNode[], told: TagsOnPath) => leftOutBy([...nodes, asking], told);
 
 const path = [
   node('a', 'my budget is 100', said('noted')),
@@ -68,6 +71,16 @@ describe('what a summary leaves out', () => {
       { nodeId: 'c', item: 'received/0', tag: 'discarded' },
       { nodeId: 'd', item: 'sent/0', tag: 'discarded' },
     ]);
+  });
+
+  it('is a result that the request itself sends, where its call goes: the path ends with the call', () => {
+    const sends: PathNode = { ...withResult('summary', 'c-0'), question: sourced('Summarise'), status: 'pending' };
+    const left = leftOutBy([...path.slice(0, 3), sends], tags(['c', 'received/0', 'discarded']));
+    expect(left).toEqual([
+      { nodeId: 'c', item: 'received/0', tag: 'discarded' },
+      { nodeId: 'summary', item: 'sent/0', tag: 'discarded' },
+    ]);
+    expect(without([sends], left)).toMatchObject([{ results: [], question: sourced('Summarise') }]);
   });
 
   it('is no first question whose answer stays: a request begins with somebody’s message', () => {

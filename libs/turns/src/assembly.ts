@@ -187,7 +187,7 @@ export class Assembly {
         return { rendered: alone, folds: [], tokens: counter.request(alone), summaries, leftOut: [] };
       }
       const shown = await this.summaries.shown(held, fold, path, choice);
-      const leftOut = inWords ? leftOutOf(fold.render(shown, null), fold.tagsOn(shown)) : [];
+      const leftOut = inWords ? leftOutOf(fold.render([...shown, nodeAt(at)], null), fold.tagsOn(shown)) : [];
       const fit = foldToFit({
         ...{ fold: fold.over(), path: shown, nodeAt, counter, cap: model.inputCap, at },
         early: place.kind === 'turn' ? earlyFoldsOf(assistant.definition) : undefined,

@@ -193,7 +193,10 @@ describe('coverage of a request', () => {
   });
 
   it('what is before a compaction is compacted, but what a summary that it went on from was not told; its instruction was for it alone', () => {
-    const leftOut = [{ nodeId: 'a', item: 'received/0', tag: 'discarded' }] as const;
+    const leftOut = [
+      { nodeId: 'a', item: 'received/0', tag: 'discarded' },
+      { nodeId: 's', item: 'sent/0', tag: 'discarded' },
+    ] as const;
     const story = twoTurns()
       .answer('c', 'sc')
       .ask('s', 'Summarise', { kind: 'summary', parent: 'a', leftOut })
@@ -202,7 +205,8 @@ describe('coverage of a request', () => {
       .answer('k', '?hm', 'all of it')
       .ask('d', 'qd', { parent: 'k' });
     expect(story.covered('d', ['all of it', 'qd'], ['k'])).toEqual({
-      ...{ 'a sent/0': 'compacted k', 'a received/0': 'filtered discarded', 'b sent/0': 'compacted k' },
+      // The summary sent the result itself, and left it out with its call.
+      ...{ 'a sent/0': 'compacted k', 'a received/0': 'filtered discarded', 'b sent/0': 'filtered discarded' },
       ...{ 'b received/0': 'compacted k', 'b received/1': 'compacted k', 'c sent/0': 'compacted k' },
       ...{ 'c received/0': 'compacted k', 'k sent/0': 'omitted outside_turn' },
       ...{ 'k received/0': 'omitted outside_turn', 'k received/1': 'verbatim', 'd sent/0': 'verbatim' },

@@ -1,4 +1,4 @@
-import type { ItemTag, NodeId } from '@palimpsest/conversation';
+import type { ItemTag, NodeId, ToolCallId } from '@palimpsest/conversation';
 import type { NodeRecord, PathFold } from '../path-fold';
 import type { HeldTexts } from './held-texts';
 import type { LineageItem } from './lineage-items';
@@ -64,17 +64,28 @@ function runOf(
   return { from: 1 + lineage.findLastIndex(({ kind }, at) => at <= to && kind === 'compaction'), to };
 }
 
-/** What summaries were not told, by node and place: whatever one went on from, it knows no more of. */
+/**
+ * What summaries were not told, by node and place: whatever one went on from, it knows no more of. A result goes where its call went: a summary
+ * that was asked for right behind the call sent it itself, and not as an item of the lineage.
+ */
 export function leftOutOf(
   lineage: readonly NodeRecord[],
   fold: PathFold,
   held: HeldTexts,
-): { tagOf(item: Pick<LineageItem, 'nodeId' | 'place'>): ItemTag | undefined } {
+): { tagOf(item: Pick<LineageItem, 'nodeId' | 'place' | 'toolCallId'>): ItemTag | undefined } {
   const summaries = summariesBehind(lineage, fold, held).flatMap((id) => fold.node(id) ?? []);
   const tags = new Map<string, ItemTag>();
   for (const { leftOut = [] } of [...summaries, ...lineage])
     for (const { nodeId, item, tag } of leftOut) tags.set(`${nodeId}/${item}`, tag);
-  return { tagOf: ({ nodeId, place }) => tags.get(`${nodeId}/${place}`) };
+  const ofCalls = new Map<ToolCallId, ItemTag>();
+  for (const { nodeId, received } of lineage)
+    received?.items.forEach((item, at) => {
+      const tag = item.type === 'tool_call' ? tags.get(`${nodeId}/received/${at}`) : undefined;
+      if (item.type === 'tool_call' && tag !== undefined) ofCalls.set(item.toolCallId, tag);
+    });
+  return {
+    tagOf: ({ nodeId, place, toolCallId }) => tags.get(`${nodeId}/${place}`) ?? ofCalls.get(toolCallId ?? ''),
+  };
 }
 
 /** The summaries from which this one goes on, the nearest first, as far as they were read; the first that was not is the last one. */
