@@ -21,6 +21,8 @@ const all = { limit: 10_000, maxRequests: 10_000 };
 export class LineageCheck {
   private readonly events = new Map<string, ConversationRecord>();
   private readonly marks: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Of the same requests, without calls: where one stands, its answer is held. */
+  private readonly held: ReadonlyMap<string, ReadonlySet<string>>;
   private readonly forwards: Forwards;
   private readonly backwards: Backwards;
   private readonly shown: ShownStatements;
@@ -37,6 +39,7 @@ export class LineageCheck {
     const requests = async (nodeIds: readonly string[]) => new Map(nodeIds.map((id) => [id, mirror.nodeOf(id)]));
     this.backwards = new Backwards(routings, { requests }, (owner) => this.shown.by(owner));
     this.marks = new Map([...sent].map(([nodeId, bytes]) => [nodeId, marksIn(bytes.toString('utf8'))]));
+    this.held = new Map([...this.marks].map(([nodeId, marks]) => [nodeId, new Set([...marks].map(ofItsEvent))]));
   }
 
   static async of(told: ToldHistory): Promise<LineageCheck> {
@@ -109,7 +112,7 @@ export class LineageCheck {
       values.add(event.content.value.toLocaleString('en-US'));
       this.resting.set(place, [...(this.resting.get(place) ?? []), nodeId]);
     }
-    const held = [...(this.marks.get(nodeId) ?? [])].filter((mark) => !mark.startsWith('C<'));
+    const held = [...(this.held.get(nodeId) ?? [])];
     expect([nodeId, [...found].sort()]).toEqual([nodeId, held.sort()]);
     expect([nodeId, [...values].sort()]).toEqual([nodeId, [...valuesIn(this.blockOf(nodeId))].sort()]);
   }
@@ -126,7 +129,7 @@ export class LineageCheck {
   }
 
   private holdsMark(nodeId: string, mark: string): boolean {
-    return this.marks.get(nodeId)?.has(mark) ?? false;
+    return this.held.get(nodeId)?.has(mark) ?? false;
   }
 
   private summariesIn(nodeId: string): readonly string[] {
@@ -183,6 +186,9 @@ export class LineageCheck {
 }
 
 const valuesIn = (block: string): ReadonlySet<string> => new Set(block.match(/\d{1,3}(?:,\d{3})+/g) ?? []);
+
+/** A call is a part of its answer, of whose event something is held also where the words beside the call were left out. */
+const ofItsEvent = (mark: string): string => mark.replace(/^C<(.*)-\d+>$/, 'A<$1>');
 
 /** The marks of what an event says, without those of a call's arguments: a call goes out only where its result does. */
 function marksOf(event: ConversationRecord): readonly string[] {
