@@ -363,6 +363,8 @@ describe('extraction', () => {
     expect(periods.at(-1)).toMatchObject({ value: 20000, by: 'user', from: { nodeId: first(change), quote: 'Twice as much' } }); // prettier-ignore
     expect(second?.sent).toMatchObject([{ type: 'user', text: expect.stringMatching(/^Read the exchange above/) }]);
     expect(before.head).not.toBe(change.head);
+    const { stateNotUpdated } = await api.diagnosis(change.head ?? '', next.revision);
+    expect(stateNotUpdated.evidence.map(({ what }) => what)).toEqual(['unsettled', 'unsettled']);
   });
 
   it('what the model only inferred is a proposal, and so is what is quoted and was not said; an edit has its own', async () => {
@@ -436,8 +438,8 @@ describe('extraction', () => {
       { message: 'answer', tag: 'discarded' },
     ];
     const read = await api.ask(conversationId, `No more than that. ${extract([], tags)} ${say('Right.')}`);
-    await api.ask(conversationId, say('next'));
-    expect(await api.node(first(read))).toMatchObject({
+    const next = await api.ask(conversationId, say('next'));
+    expect(await api.node(first(read), next.revision)).toMatchObject({
       sent: [{ tag: 'constraint', taggedBy: 'extraction' }],
       received: [{ tag: 'discarded', taggedBy: 'extraction' }],
     });

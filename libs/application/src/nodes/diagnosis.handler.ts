@@ -61,8 +61,10 @@ export class DiagnoseNodeHandler implements IQueryHandler<DiagnoseNode> {
     return [...found, ...unsettled.map((field) => ({ what: 'unsettled' as const, nodeId: own?.nodeId ?? '', field }))];
   }
 
+  /** Of the turns before: that of the request's own turn reads the answer to it. */
   private async extractions({ row, lineage }: Examined): Promise<readonly UpdateEvidence[]> {
-    const under = await this.system.tree.extractionsUnder(lineage.map(({ nodeId }) => nodeId));
+    const before = lineage.map(({ nodeId }) => nodeId).filter((nodeId) => nodeId !== row.node_id);
+    const under = await this.system.tree.extractionsUnder(before);
     return under.flatMap(({ node_id, conversation_id, status, reason, ended_revision }): readonly UpdateEvidence[] => {
       const nodeId = node_id;
       if (node_id === row.node_id) return [];
