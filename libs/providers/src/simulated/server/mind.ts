@@ -41,7 +41,11 @@ export interface Scene {
 /** The sample data ends here; a date in the request says otherwise, a tool's own before all. */
 const DEFAULT_TODAY = '2026-06-15';
 const MOST_ECHOED = 400;
-const MOST_SUMMARISED = 200;
+/** Characters of a message that a summary has: the first of them that keeps it to its length. */
+const MOST_SUMMARISED = [200, 100, 50, 25] as const;
+const ASKED_LENGTH = /^Write at most \d+ words \((\d+) tokens\)/m;
+/** At the least, so that no estimate finds a summary longer than it was asked for. */
+const BYTES_PER_TOKEN = 3;
 const SUMMARISE = /^Summarise this conversation/;
 const SINCE_THE_LAST = /^Summarise this conversation from behind its last summary on/;
 const IS_SUMMARY = /^Summary of the conversation so far:/;
@@ -156,15 +160,25 @@ function speak(heard: Heard, scene: Scene): { text: string; calls: readonly Call
   };
 }
 
-/** Each question with the first words of its answer: enough to see whether a later request has it. */
+/** The first words of each question and answer: enough to see whether a later request has it. As long as was asked for at most, the latest first. */
 function summary({ question, earlier }: Scene): string {
-  const said = earlier.flatMap((message) => {
+  const asked = ASKED_LENGTH.exec(question)?.[1];
+  const most = asked === undefined ? Infinity : Number(asked) * BYTES_PER_TOKEN;
+  const fits = (lines: readonly string[]) => Buffer.byteLength(lines.join('\n')) <= most;
+  const [longest, ...shorter] = MOST_SUMMARISED;
+  let said = firstWords(longest, { question, earlier });
+  for (const length of shorter) if (!fits(said)) said = firstWords(length, { question, earlier });
+  while (said.length > 1 && !fits(said)) said = said.slice(1);
+  return said.join('\n') || 'Nothing was said.';
+}
+
+function firstWords(most: number, { question, earlier }: Pick<Scene, 'question' | 'earlier'>): readonly string[] {
+  return earlier.flatMap((message) => {
     if (message.role === 'tool' || message.text.trim() === '') return [];
     if (SINCE_THE_LAST.test(question) && IS_SUMMARY.test(message.text)) return [];
-    const words = [...withoutDirectives(message.text).trim()].slice(0, MOST_SUMMARISED).join('');
+    const words = [...withoutDirectives(message.text).trim()].slice(0, most).join('');
     return words === '' ? [] : [`${message.role === 'user' ? 'Asked' : 'Answered'}: ${words}`];
   });
-  return said.join('\n') || 'Nothing was said.';
 }
 
 function argumentOf({ parameters }: HeardTool): string {
