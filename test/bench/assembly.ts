@@ -92,7 +92,14 @@ async function assembled({ pool, masterKey }: Site, conversationId: string, what
       const assembly = new Assembly({
         paths: new Paths(log, tree, itemsOfResponse, grownFromNothing, 1_000_000_000),
         ...{ turnState, providerOf: () => provider, countersOf: () => Promise.resolve(estimatingCounter) },
-        ...{ maxRequestBytes: 1_000_000_000, onUnpaired: () => undefined },
+        ...{
+          maxRequestBytes: 1_000_000_000,
+          recorded: () => Promise.reject(new Error('No request is sent again here.')),
+          modelOf: () => {
+            throw new Error('No other model is named here.');
+          },
+          onUnpaired: () => undefined,
+        },
       });
       return assembly.complete(drafts, { conversationId, revision, state, assistant });
     };

@@ -291,6 +291,105 @@ describe('the difference of what two answers saw', () => {
   });
 });
 
+describe('a request that is sent again', () => {
+  const again = async (nodeId: string, body: object = {}, key?: string) =>
+    api.send('POST', `/v1/nodes/${nodeId}/reissue`, { body, ...(key !== undefined && { key }) });
+
+  it('is the same bytes, at any time, once a key, and stands in no path: its answer is compared, and what it calls is not run', async () => {
+    deployment.tools.behave(() => ({ text: 'the list' }));
+    const model = { provider: 'openai', name: 'gpt-4.1' } as const;
+    const conversationId = await api.conversation(['lookup'], { model });
+    const turn = await api.ask(conversationId, 'what? [[sim: call lookup {"q":1}]] [[sim: say so]]');
+    const [calling = '', saying = ''] = turn.nodes;
+    const next = await api.ask(conversationId, 'and? [[sim: say and]]');
+    const [runs, calls] = [deployment.tools.runs.length, deployment.model.captures.length];
+    const before = await api.transcript(conversationId, next.revision);
+
+    const { status, body } = await again(saying, {}, 'again');
+    const { sha256: digest } = await api.replay(saying);
+    expect([status, body]).toMatchObject([
+      201,
+      {
+        ...{
+          of: saying,
+          sameBytes: true,
+          status: 'succeeded',
+          ...{ provider: 'openai', model: 'gpt-4.1' },
+          sha256: digest,
+        },
+        ...{ answer: [{ type: 'assistant', text: 'so' }], original: { nodeId: saying, sha256: digest } },
+        differences: { equal: true, added: [], removed: [] },
+      },
+    ]);
+    expect(sha256(deployment.model.captures.at(-1)?.body ?? Buffer.alloc(0))).toBe(digest);
+    expect((await again(saying, {}, 'again')).body).toEqual(body);
+    expect((await again(saying, { model: { name: 'gpt-4.1' } }, 'again')).body['code']).toBe('idempotency_conflict');
+    const called = await again(calling);
+    expect(called.body).toMatchObject({
+      answer: [{ type: 'tool_call', name: 'lookup' }],
+      differences: { equal: true },
+    });
+    expect([deployment.tools.runs.length, deployment.model.captures.length]).toEqual([runs, calls + 2]);
+
+    const nodeId = String(body['nodeId']);
+    const { head, nodes } = await api.tree(conversationId, String(called.body['revision']));
+    expect([head, nodes.find(({ id }) => id === nodeId)]).toMatchObject([
+      next.head,
+      { kind: 'reissue', parent: saying },
+    ]);
+    expect((await api.transcript(conversationId)).bubbles).toEqual(before.bubbles);
+    expect(await api.node(nodeId)).toMatchObject({ sent: [], received: [{ type: 'assistant', text: 'so' }] });
+    expect(sha256(await checkReplay(nodeId))).toBe(digest);
+    const parts = async (id: string) => (await api.replay(id)).parts.map(({ what, from, to }) => [what, from, to]);
+    expect(await parts(nodeId)).toEqual(await parts(saying));
+    const covered = (id: string) => api.get<{ items: { coverage: unknown }[] }>(`/v1/nodes/${id}/coverage`);
+    const unexplained = JSON.stringify((await covered(nodeId)).items).includes('unexplained');
+    expect(unexplained).toBe(false);
+    const after = await api.ask(conversationId, 'go on [[sim: say on]]');
+    expect(requested(await checkReplay(after.nodes[0] ?? '')).questions).toHaveLength(3);
+  });
+
+  it('for another model is made anew of the same items, as they stood then', async () => {
+    deployment.tools.behave(() => ({ text: 'the list' }));
+    const model = { provider: 'openai', name: 'gpt-4.1' } as const;
+    const conversationId = await api.conversation(['lookup'], { model });
+    await api.ask(conversationId, 'first [[sim: say one]]');
+    const turn = await api.ask(conversationId, 'what? [[sim: call lookup {"q":1}]] [[sim: say so]]');
+    await api.ask(conversationId, 'later [[sim: say later]]');
+    const saying = turn.nodes[1] ?? '';
+    const { body } = await again(saying, { model: { provider: 'anthropic', name: 'claude-sonnet-4-5' } });
+    expect(body).toMatchObject({
+      sameBytes: false,
+      provider: 'anthropic',
+      status: 'succeeded',
+      differences: { equal: true },
+    });
+    const bytes = await checkReplay(String(body['nodeId']));
+    expect(deployment.model.captures.at(-1)?.body.equals(bytes)).toBe(true);
+    expect(requested(bytes).questions).toEqual(requested(await checkReplay(saying)).questions);
+    const diff = await api.diff(saying, String(body['nodeId']));
+    const said = diff.items.filter(({ type }) => ['user', 'assistant', 'tool_call', 'tool_result'].includes(type));
+    expect(said.map(({ change }) => change)).toEqual(said.map(() => 'same'));
+    expect(said.length).toBe(5);
+  });
+
+  it('is refused where it has not ended, is not known, was sent again itself, or nobody can be asked', async () => {
+    const conversationId = await api.conversation();
+    const { turnId } = await api.begin(conversationId, 'waits [[sim: stall ms=60000]]');
+    await until(async () => (await again(`${turnId}-1`)).body['code'] === 'node_pending');
+    await api.cancel(conversationId, turnId);
+    const { nodes } = await api.ask(conversationId, '[[sim: say a]]');
+    const { body } = await again(nodes[0] ?? '');
+    expect((await again(String(body['nodeId']))).body['code']).toBe('not_reissuable');
+    expect((await again('nobody')).body['code']).toBe('not_found');
+    expect((await again(String(body['of']), { model: { provider: 'nobody', name: 'x' } })).body['code']).toBe(
+      'validation_failed',
+    );
+    await api.remove(conversationId);
+    expect(['sealed', 'not_found']).toContain((await again(String(body['of']))).body['code']);
+  });
+});
+
 describe('from a terminal', () => {
   const run = (...args: readonly string[]) => new CliProcess([...args, '--url', api.url, '--key', api.apiKey]);
   const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>;

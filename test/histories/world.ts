@@ -232,6 +232,17 @@ export class Process {
       providerOf: (name) => this.provider(name),
       countersOf: async () => estimatingCounter,
       onUnpaired: () => (world.unpaired += 1),
+      recorded: async (_conversationId, nodeId) => {
+        const { model, exact, ...body } = await world.replay(nodeId);
+        return { body, model, exact };
+      },
+      modelOf: ({ provider, name }) => ({
+        provider: provider as 'openai',
+        name,
+        inputCap: 1_000_000,
+        maxOutputTokens: 1000,
+        params: {},
+      }),
     });
     const broken = (_turnId: string | null, error: unknown): void => {
       throw error;

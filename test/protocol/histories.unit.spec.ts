@@ -84,6 +84,7 @@ function expectedHead({ heads, nodes }: Verdict, nodeId: string): string | undef
 
 /** What nothing may come back to: turns and nodes from before the last clear. */
 function pastStays(verdict: Verdict, command: ConversationCommand, decision: Decision): void {
+  if (command.type === 'ReissueCall') return;
   const named = 'of' in command ? command.of : command.type === 'SwitchBranch' ? command.nodeId : undefined;
   if (named === undefined || !verdict.past.includes(named)) return;
   if (decision.ok) expect(decision.known).toBeDefined();

@@ -174,12 +174,16 @@ function callIsRequested(s: Verdict, e: Extract<Said, { type: 'CallRequested' }>
   turn.node = e.node;
 }
 
-/** A call outside a turn stands where it likes in this epoch; what it sends has a result for each call. Extraction is noise here. */
+/** A call outside a turn stands where it likes in this epoch; what it sends has a result for each call. Extraction is noise here; what is sent again was sent before. */
 function workIsRequested(s: Verdict, e: Extract<Said, { type: 'WorkRequested' }>): void {
   const from = e.origin ?? e.parent;
   demand(!s.nodes[e.node], `I4: ${e.node} is requested twice`);
-  demand(!s.past.includes(from ?? ''), `${e.node} grows from ${from}, which was cleared`);
-  if (e.kind !== 'extraction') {
+  if (e.kind === 'reissue') {
+    const of = s.nodes[from ?? ''];
+    demand(of && of.status !== 'pending', `${e.node} repeats ${from}, which has not ended`);
+    demand(of?.kind !== 'reissue', `${e.node} repeats ${from}, which repeats another`);
+  } else demand(!s.past.includes(from ?? ''), `${e.node} grows from ${from}, which was cleared`);
+  if (e.kind !== 'extraction' && e.kind !== 'reissue') {
     demand(s.nodes[from ?? ''], `I4: ${e.node} grows from ${from}, which is not there`);
     demand(!openCalls(s, from).length, `I7: ${e.node} is requested with ${openCalls(s, from).join()} unanswered`);
   }

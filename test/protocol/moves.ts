@@ -45,7 +45,13 @@ const kinds: fc.WeightedArbitrary<Move['kind']>[] = [
   { weight: 2, arbitrary: fc.constantFrom('CancelTurn', 'CancelTurn', 'FailTurn') },
   {
     weight: 2,
-    arbitrary: fc.constantFrom('StartCompaction', 'RequestTransform', 'RequestSummary', 'RequestExtraction'),
+    arbitrary: fc.constantFrom(
+      'StartCompaction',
+      'RequestTransform',
+      'RequestSummary',
+      'RequestExtraction',
+      'ReissueCall',
+    ),
   },
   { weight: 3, arbitrary: fc.constantFrom('RecordWork', 'RecordWork', 'CloseWork', 'JudgeTransform') },
   { weight: 1, arbitrary: fc.constantFrom('ClearConversation', 'ClearConversation', 'AttachDependent') },
@@ -196,6 +202,10 @@ export function commandOf(state: ActiveConversation, m: Move, n: number | string
     }
     case 'RequestExtraction':
       return { type: kind, nodeId: `w${n}`, carrier: token, instruction: 'i', turnId: pickOf(keysOf(state.turns), pick) }; // prettier-ignore
+    case 'ReissueCall': {
+      const renderedFor = yes ? { provider: 'anthropic', name: 'claude' } : undefined;
+      return { type: kind, nodeId: `w${n}`, carrier: token, of: pickOf(keysOf(state.nodes), pick), renderedFor, key };
+    }
     case 'RecordWork': {
       const work = pickOf(worksOf(state), pick);
       const answer = { ...answerOf(m), ...extractedBy(state, work) };

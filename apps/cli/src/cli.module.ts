@@ -11,6 +11,7 @@ import { RotateKeysCommand } from './keys/rotate-keys.command';
 import { RotateSigningKeyCommand } from './keys/rotate-signing-key.command';
 import { LineageCommand } from './lineage/lineage.command';
 import { DiffCommand } from './nodes/diff.command';
+import { ReissueCommand } from './nodes/reissue.command';
 import { ReplayCommand } from './nodes/replay.command';
 import { DropGenerationCommand } from './projections/drop.command';
 import { NewProjectionCommand } from './projections/new.command';
@@ -27,7 +28,7 @@ import { VerifyCommand } from './verify/verify.command';
 @Module({
   providers: [
     DemoCommand,
-    ...[ReplayCommand, DiffCommand, LineageCommand, TailCommand, BacktestCommand],
+    ...[ReplayCommand, DiffCommand, ReissueCommand, LineageCommand, TailCommand, BacktestCommand],
     ...[VerifyCommand, AnchorCommand, ExportCommand, ImportCommand],
     ...[KeysCommand, CreateKeyCommand, ListKeysCommand, RevokeKeyCommand, RotateKeysCommand, RotateSigningKeyCommand],
     ...[ProjectionsCommand, RebuildCommand, DropGenerationCommand, RetryCommand, NewProjectionCommand],

@@ -10,7 +10,7 @@ export interface RemoteOptions {
   readonly json?: boolean;
 }
 
-/** No answer that the command line asks for takes that long. Milliseconds. */
+/** No answer takes that long that waits for no model. Milliseconds. */
 const PATIENCE_MS = 60_000;
 
 /** The installation answers, and not with what it was asked for. */
@@ -31,6 +31,7 @@ export class Remote {
     private readonly url: string,
     private readonly key: string,
     private readonly interruption: AbortSignal,
+    private readonly patienceMs = PATIENCE_MS,
   ) {}
 
   async json<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -63,7 +64,7 @@ export class Remote {
           authorization: `Bearer ${this.key}`,
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
-        signal: AbortSignal.any([this.interruption, AbortSignal.timeout(PATIENCE_MS)]),
+        signal: AbortSignal.any([this.interruption, AbortSignal.timeout(this.patienceMs)]),
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
     } catch (error) {
@@ -89,7 +90,7 @@ function refusalOf(status: number, text: string): Error {
 
 /** A verb that works against an installation that runs, by its URL and an API key. */
 export abstract class RemoteVerb extends Verb {
-  protected remote(options: RemoteOptions, interruption: AbortSignal): Remote {
+  protected remote(options: RemoteOptions, interruption: AbortSignal, patienceMs?: number): Remote {
     const { dataDir } = loadConfig(process.env);
     const url = options.url ?? given('PALIMPSEST_URL') ?? servesAt(dataDir);
     if (url === undefined)
@@ -100,7 +101,7 @@ export abstract class RemoteVerb extends Verb {
     const key =
       options.key ?? given('PALIMPSEST_API_KEY') ?? (existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined);
     if (key === undefined) throw new UsageError('An API key is needed: --key, or PALIMPSEST_API_KEY.');
-    return new Remote(url, key, interruption);
+    return new Remote(url, key, interruption, patienceMs);
   }
 
   @Option({

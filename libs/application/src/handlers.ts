@@ -22,6 +22,7 @@ import { DiffNodesHandler } from './nodes/diff-nodes.handler';
 import { GetCoverageHandler } from './nodes/coverage.handler';
 import { DiagnoseNodeHandler } from './nodes/diagnosis.handler';
 import { GetNodeHandler, ReplayNodeHandler } from './nodes/node.handlers';
+import { ReissueNodeHandler } from './nodes/reissue-call.handler';
 import { TagItemHandler } from './nodes/tag-item.handler';
 import {
   DropGenerationHandler,
@@ -61,6 +62,7 @@ export const handlers = [
   DeleteConversationHandler,
   StateFieldHandler,
   TagItemHandler,
+  ReissueNodeHandler,
   GetStateHandler,
   GetStateHistoryHandler,
   AskQuestionHandler,

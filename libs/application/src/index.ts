@@ -26,6 +26,8 @@ export * from './nodes/diff.views';
 export type * from './nodes/coverage-view';
 export type * from './nodes/diagnosis-view';
 export * from './nodes/node.queries';
+export * from './nodes/reissue-call.command';
+export type * from './nodes/reissue-view';
 export * from './nodes/tag-item.command';
 export * from './projections/own-projections';
 export * from './projections/projection.commands';

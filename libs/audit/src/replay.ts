@@ -281,6 +281,7 @@ function assemble(
  */
 function spokenIn(nodeId: string, requests: ReadonlyMap<string, Requested>): string {
   const { data } = requests.get(nodeId) ?? {};
+  if (data?.kind === 'reissue') return spokenIn(data.parent, requests);
   if (data) return data.kind === 'turn' ? data.turnId : nodeId;
   return nodeId.slice(0, nodeId.lastIndexOf('-'));
 }

@@ -361,6 +361,8 @@ export class PathFold {
     before: NodeRecord | undefined,
     folds: FoldsOnPath = this.foldsOn([...(before ? [before] : []), node]),
   ): Pick<PathNode, 'results' | 'question'> {
+    // What was sent again was said where it was sent first.
+    if (node.kind === 'reissue') return { question: null, results: [] };
     const question = node.first && node.turnId !== null ? (this.questionOf(node.turnId) ?? null) : node.instruction;
     return { question, results: this.resultsOf(before).map((item) => asFolded(item, folds.get(item.toolCallId))) };
   }

@@ -7,6 +7,7 @@ import type {
   EventOf,
   FailureReason,
   ItemTagging,
+  ModelNamed,
   NodeId,
   RetractedContent,
   RunId,
@@ -225,6 +226,17 @@ export interface RequestTransform extends Keyed, Work {
   readonly after?: NodeId | undefined;
 }
 
+/** The request of a node once more, to see what is answered now. It stands in no path and moves no head, so it may be made at any time. */
+export interface ReissueCall extends Keyed {
+  readonly type: 'ReissueCall';
+  readonly nodeId: NodeId;
+  /** This node's alone. */
+  readonly carrier: Carrier;
+  readonly of: NodeId;
+  /** Undefined: the recorded bytes. */
+  readonly renderedFor?: ModelNamed | undefined;
+}
+
 /** What a completed turn says of the state, and what its items are: once for each turn, and once more where the first call was cut off. */
 export interface RequestExtraction extends Work {
   readonly type: 'RequestExtraction';
@@ -326,6 +338,7 @@ export type ConversationCommand =
   | RequestSummary
   | RequestTransform
   | RequestExtraction
+  | ReissueCall
   | JudgeTransform
   | RecordWork
   | CloseWork;

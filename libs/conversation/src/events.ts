@@ -15,7 +15,7 @@ export type RunId = string;
 export type Carrier = string;
 
 export type TurnKind = 'ask' | 'edit' | 'regenerate';
-export type NodeKind = 'turn' | 'compaction' | 'transform' | 'extraction' | 'summary' | 'synthesis';
+export type NodeKind = 'turn' | 'compaction' | 'transform' | 'extraction' | 'summary' | 'synthesis' | 'reissue';
 /** A call that no turn makes: it has a carrier of its own, blocks no turn, and only a compaction moves the head. */
 export type WorkKind = Exclude<NodeKind, 'turn'>;
 export type ToolEffect = 'read' | 'write';
@@ -228,10 +228,25 @@ export type RequestedNode =
     }
   | {
       readonly nodeId: NodeId;
-      readonly kind: Exclude<WorkKind, 'compaction' | 'summary'>;
+      readonly kind: 'reissue';
+      /** The node whose request is sent again. It stands in no path: nothing is asked with it, and nothing grows from it. */
+      readonly parent: NodeId;
+      readonly carrier: Carrier;
+      /** Whose request it is made anew for; left out where the recorded bytes are sent. */
+      readonly renderedFor?: ModelNamed;
+    }
+  | {
+      readonly nodeId: NodeId;
+      readonly kind: Exclude<WorkKind, 'compaction' | 'summary' | 'reissue'>;
       readonly parent: NodeId;
       readonly carrier: Carrier;
     };
+
+/** A model by its provider and name. */
+export interface ModelNamed {
+  readonly provider: string;
+  readonly name: string;
+}
 
 /**
  * `demand`: somebody asked; `topic`: and began another one with it; `pressure`: the policy, since the input had grown; `summaries`: since there
@@ -395,8 +410,8 @@ type RequestedCall = EventOf<'CallRequested'>;
 /** A model call that is decided and not rendered yet. Its request (provider, model, length, content) is made by whoever appends it. */
 export type CallRequestedDraft = Omit<RequestedCall, 'data' | 'content'> &
   (
-    | { readonly data: Extract<RequestedNode, { kind: 'turn' }>; readonly content: null }
-    | { readonly data: Exclude<RequestedNode, { kind: 'turn' }>; readonly content: Instruction }
+    | { readonly data: Extract<RequestedNode, { kind: 'turn' | 'reissue' }>; readonly content: null }
+    | { readonly data: Exclude<RequestedNode, { kind: 'turn' | 'reissue' }>; readonly content: Instruction }
   );
 
 /** What `decide` gives back. All but `CallRequested` is ready to be sealed and appended. */

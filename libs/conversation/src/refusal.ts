@@ -26,6 +26,10 @@ export type Refusal =
   | { readonly code: 'deleted' }
   /** Not a node that the head may stand on, or none of its branch ever was the head. */
   | { readonly code: 'not_switchable'; readonly kind: NodeKind }
+  /** Its call has not ended: there is nothing to compare with yet. */
+  | { readonly code: 'node_pending'; readonly nodeId: NodeId }
+  /** It is sent again itself; or it is to be made for another model, and is not of a turn. */
+  | { readonly code: 'not_reissuable'; readonly kind: NodeKind }
   /** The call does not await a decision; `decision` is the one that it got, if it got one. */
   | { readonly code: 'already_decided'; readonly decision?: ApprovalDecision }
   | { readonly code: 'approval_mismatch'; readonly argumentsDigest: string }

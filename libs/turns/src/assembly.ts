@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import {
-  type MakeCounter,
   type NodeRecord,
   leftOutOf,
   type PathFold,
@@ -9,14 +7,12 @@ import {
   type PathNode,
   planManifest,
   prefixOf,
-  type RenderedRequest,
   type StateBlock,
   stateAt,
   storeSegment,
   type StoredRequest,
   type SummarySegment,
   unusedSegments,
-  wireBytes,
   without,
 } from '@palimpsest/context';
 import type {
@@ -33,27 +29,20 @@ import type {
   SegmentReason,
 } from '@palimpsest/conversation';
 import type { AssistantDefinition, ModelChoice, SummaryChoice } from '@palimpsest/assistant';
-import { isExact, type ModelProvider, thinks } from '@palimpsest/providers';
+import { isExact, thinks } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
 import { type MeasuredPath, measurePath } from './compaction/runs';
 import { turnsBefore } from './extraction/before';
 import { exchangeOn, messagesOf, readerOf } from './extraction/exchange';
 import { earlyFoldsOf, foldAhead, foldToFit } from './folding';
 import { expand, expansionsFor } from './expansion';
-import { type HeldPaths, type Paths, pathTo } from './paths';
+import { type HeldPaths, pathTo } from './paths';
+import { ReissuedRequests, type ReissuedRequestsOptions } from './reissued-requests';
 import { beginning, correctionOn, requestBefore } from './request-before';
-import { ContextTooLarge, RequestTooLarge } from './request-too-large';
+import { type RequestBody, requestBody } from './request-body';
+import { ContextTooLarge } from './request-too-large';
 import { type SegmentChoice, SummarisedPaths } from './summarised-paths';
 import type { TurnState, UnsettledTurn } from './turn-state';
-
-/** The bytes of a request, kept from its assembly to its call. */
-export interface RequestBody {
-  readonly provider: string;
-  readonly bytes: Uint8Array;
-  readonly sha256: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /** A request that is not stored yet. */
 export interface AssembledRequest {
@@ -70,22 +59,19 @@ export interface AssemblyContext {
   readonly assistant: AssistantVersion;
 }
 
-export interface AssemblyOptions {
-  readonly paths: Paths;
-  readonly providerOf: (name: string) => ModelProvider;
-  /** How the tokens of a model are counted. */
-  readonly countersOf: (model: ModelChoice) => Promise<MakeCounter>;
+export interface AssemblyOptions extends ReissuedRequestsOptions {
   readonly turnState: TurnState;
-  readonly maxRequestBytes: number;
   readonly onUnpaired: (nodeId: string, count: number) => void;
 }
 
 /** Fills in what the rules leave open: the request of each `CallRequested`. */
 export class Assembly {
   private readonly summaries: SummarisedPaths;
+  private readonly reissued: ReissuedRequests;
 
   constructor(private readonly options: AssemblyOptions) {
     this.summaries = new SummarisedPaths(options.paths);
+    this.reissued = new ReissuedRequests(options, this.summaries);
   }
 
   /** The events, ready to be sealed, and their requests by node. */
@@ -103,7 +89,10 @@ export class Assembly {
         events.push(draft);
         continue;
       }
-      const { event, said, statements, ...request } = await this.request(draft, events, context);
+      const { event, said, statements, ...request } =
+        draft.data.kind === 'reissue'
+          ? await this.reissued.request(draft.data, context, draft.key)
+          : await this.request(draft, events, context);
       events.push(...said, event, ...statements);
       requests.set(draft.data.nodeId, request);
     }
@@ -201,7 +190,7 @@ export class Assembly {
     if (fit.tokens > model.inputCap) throw new ContextTooLarge(fit.tokens, model.inputCap);
     const { rendered, folds, summaries, leftOut } = fit;
     if (rendered.unpaired) this.options.onUnpaired(nodeId, rendered.unpaired);
-    const body = this.bodyOf(rendered, provider.name);
+    const body = requestBody(rendered, provider.name, this.options.maxRequestBytes);
     const placed = await paths.placed(held, path);
     const base = placed && { nodeId: path.at(-1)?.nodeId ?? '', placed };
     const plan = planManifest(nodeId, rendered, base, await paths.milestone(held, path, summaries.length > 0));
@@ -260,14 +249,6 @@ export class Assembly {
     const unsettled = assistant.definition.extraction ? unsettledBefore(state, fold, parent) : [];
     const turn = { conversationId, revision, nodeId, parent, turnId, question, moment, unsettled };
     return this.options.turnState.begin({ ...turn, assistant: assistant.definition });
-  }
-
-  private bodyOf({ head, messages, tail, path, headers }: RenderedRequest, provider: string): RequestBody {
-    const chunks = [head, ...messages, tail].map(wireBytes);
-    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-    if (length > this.options.maxRequestBytes) throw new RequestTooLarge(length, this.options.maxRequestBytes);
-    const bytes = Buffer.concat(chunks, length);
-    return { provider, bytes, path, headers, sha256: createHash('sha256').update(bytes).digest('hex') };
   }
 }
 

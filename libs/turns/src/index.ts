@@ -18,6 +18,7 @@ export * from './leases';
 export * from './model-calls';
 export * from './paths';
 export * from './remote-texts';
+export type { RecordedRequest } from './reissued-requests';
 export * from './request-too-large';
 export * from './statements';
 export * from './segments/segments';

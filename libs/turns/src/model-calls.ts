@@ -2,7 +2,7 @@ import type { ToolDefinition } from '@palimpsest/assistant';
 import type { ActiveConversation, Answer, Carrier, ConversationCommand, NodeId } from '@palimpsest/conversation';
 import { endingOfResponse, type ModelProvider, ProviderFailure, type WireAnswer } from '@palimpsest/providers';
 import type { ReceivedItem } from '@palimpsest/context';
-import type { RequestBody } from './assembly';
+import type { RequestBody } from './request-body';
 import type { Assistants } from './assistants';
 import type { Carry, TurnWriter } from './carry';
 import type { EngineEvents } from './engine-events';

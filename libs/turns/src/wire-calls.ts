@@ -1,6 +1,6 @@
 import type { NodeId } from '@palimpsest/conversation';
 import { type ModelProvider, ProviderFailure, type WireAnswer } from '@palimpsest/providers';
-import type { RequestBody } from './assembly';
+import type { RequestBody } from './request-body';
 import type { BytesInFlight } from './bytes-in-flight';
 import type { EngineEvents } from './engine-events';
 

@@ -6,19 +6,21 @@ import type {
   NodeId,
   RequestExtraction,
   RequestSummary,
+  ReissueCall,
   RequestTransform,
   StartCompaction,
   WorkAnswer,
 } from '@palimpsest/conversation';
 import type { ReceivedItem } from '@palimpsest/context';
 import { type ModelProvider, ProviderFailure, type WireAnswer } from '@palimpsest/providers';
-import type { AssembledRequest, RequestBody } from './assembly';
+import type { AssembledRequest } from './assembly';
 import type { TurnWriter } from './carry';
 import type { CommandContext, Handled, Stored } from './conversation-writer';
 import type { EngineEvents } from './engine-events';
 import type { ConversationIdentity } from './identity';
 import type { Leases } from './leases';
 import { attemptFailed, failedAnswer } from './model-calls';
+import type { RequestBody } from './request-body';
 import { RequestImpossible } from './request-too-large';
 import type { WireCalls } from './wire-calls';
 
@@ -31,7 +33,7 @@ export interface WorkCallsOptions {
   readonly events: EngineEvents;
 }
 
-type WorkCommand = StartCompaction | RequestSummary | RequestTransform | RequestExtraction;
+type WorkCommand = StartCompaction | RequestSummary | RequestTransform | RequestExtraction | ReissueCall;
 
 /** What came back, before it is recorded: an answer that is of no use is recorded as a failure. */
 export type JudgeAnswer = (answer: WireAnswer, items: readonly ReceivedItem[]) => WorkAnswer | Promise<WorkAnswer>;
@@ -64,7 +66,7 @@ interface Work {
 }
 
 /**
- * Calls outside a turn: compactions, summaries, transforms, extractions (PROTOCOL section 8). Each has a carrier and a lease of its own, and is made by
+ * Calls outside a turn: compactions, summaries, transforms, extractions, requests that are sent again (PROTOCOL section 8). Each has a carrier and a lease of its own, and is made by
  * the process that requested it or by nobody: what a dead process leaves is closed by a sweep, and asked for again by whoever wants it.
  */
 export class WorkCalls {

@@ -80,6 +80,7 @@ describe('the description', () => {
         'POST /v1/backtests',
         'POST /v1/imports',
         'POST /v1/conversations/{id}/state',
+        'POST /v1/nodes/{id}/reissue',
         'POST /v1/nodes/{id}/tags',
         'GET /v1/conversations/{id}/state',
         'GET /v1/conversations/{id}/state/history',

@@ -19,6 +19,8 @@ import {
   type NodeView,
   ReplayNode,
   type ReplayView,
+  ReissueNode,
+  type ReissueView,
   type RequestDiffView,
   TagItem,
   type TagView,
@@ -33,6 +35,7 @@ import { CurrentCaller, CurrentIdempotency } from '../http/request';
 import { bodyOf, queryOf } from '../http/validate';
 import { DiffQuery, RequestDiffBody } from './diff.dto';
 import { NodeBody, ReplayBody, TagBody, TagItemBody } from './nodes.dto';
+import { ReissueBody, ReissueNodeBody } from './reissue.dto';
 
 const replayTypes = ['application/json', 'application/octet-stream'] as const;
 
@@ -61,6 +64,35 @@ export class NodesController {
     @Body(bodyOf(TagItemBody)) { item, tag }: TagItemBody,
   ): Promise<TagView> {
     return valueOf(await this.commands.execute(new TagItem(caller, idempotency, id, item, tag)));
+  }
+
+  @Post(':id/reissue')
+  @ApiOperation({
+    summary:
+      'Sends the request of a node again, byte for byte, or the same items to another model, and compares the answers; no head moves, no tool runs',
+  })
+  @ApiIdempotencyKey()
+  @ApiBody({ type: ReissueNodeBody })
+  @ApiCreatedResponse({ type: ReissueBody })
+  @ApiProblems(
+    ...([
+      'not_found',
+      'no_exact_request',
+      'node_pending',
+      'not_reissuable',
+      'context_too_large',
+      'log_damaged',
+    ] as const),
+    ...(['behind', 'sealed', 'shutting_down'] as const),
+    ...whileWriting,
+  )
+  async reissueNode(
+    @CurrentCaller() caller: Caller,
+    @CurrentIdempotency() idempotency: Idempotency,
+    @Param('id', idOf('node')) id: string,
+    @Body(bodyOf(ReissueNodeBody)) { model }: ReissueNodeBody,
+  ): Promise<ReissueView> {
+    return valueOf(await this.commands.execute(new ReissueNode(caller, idempotency, id, model)));
   }
 
   @Get(':id')

@@ -49,7 +49,7 @@ const node = z.object({
   parent: id.nullable(),
   /** Of a compaction, which has no parent: the node before it. */
   origin: id.optional(),
-  kind: z.enum(['turn', 'compaction', 'transform', 'extraction', 'summary', 'synthesis']),
+  kind: z.enum(['turn', 'compaction', 'transform', 'extraction', 'summary', 'synthesis', 'reissue']),
   status: z.enum(['pending', 'succeeded', 'failed']),
   reason: reason.optional(),
   failure: z.object({ detail: z.string(), partial: z.string().optional() }).optional(),

@@ -1,5 +1,5 @@
 import { ReplayBroken } from '@palimpsest/audit';
-import { type NodeRecord, PathFold, type PathNode, type TagsOfNode } from '@palimpsest/context';
+import { type NodeRecord, PathFold, type PathNode, type ReceivedItem, type TagsOfNode } from '@palimpsest/context';
 import type { ItemPlace } from '@palimpsest/conversation';
 import { itemsOfResponse } from '@palimpsest/providers';
 import { type ConversationRecord, eventsOfNodes, type NodeRow } from '@palimpsest/read-models';
@@ -44,8 +44,10 @@ const tagged = (items: readonly UntaggedItemView[], list: 'sent' | 'received', t
     return found ? { ...item, tag: found.tag, taggedBy: found.source } : item;
   });
 
-const receivedItems = ({ received }: NodeRecord): readonly UntaggedItemView[] =>
-  (received?.items ?? []).map((item) => {
+const receivedItems = ({ received }: NodeRecord): readonly UntaggedItemView[] => receivedViews(received?.items ?? []);
+
+export const receivedViews = (items: readonly ReceivedItem[]): readonly UntaggedItemView[] =>
+  items.map((item) => {
     if (item.type !== 'tool_call') return { type: item.type, text: item.text.text };
     return { type: 'tool_call', toolCallId: item.toolCallId, name: item.name, arguments: item.arguments.text };
   });

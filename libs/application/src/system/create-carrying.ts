@@ -1,4 +1,6 @@
+import type { ModelChoice } from '@palimpsest/assistant';
 import type { Replayer } from '@palimpsest/audit';
+import type { ModelNamed } from '@palimpsest/conversation';
 import {
   conversationKeyId,
   type EventCodec,
@@ -25,7 +27,7 @@ import {
   LogFollower,
   ModelCalls,
   Paths,
-  type RequestBody,
+  type RecordedRequest,
   Segments,
   type Statements,
   Sweep,
@@ -147,14 +149,18 @@ export function createCarrying(parts: CarryingParts): Carrying {
 }
 
 function createWriter(
-  { pool, store, codec, assistants, providers, models, limits, log, metrics, states, statements }: CarryingParts,
+  parts: CarryingParts,
   paths: Paths,
   identify: (conversationId: string) => ReturnType<ConversationIdentities['find']>,
   events: ReturnType<typeof engineEvents>,
 ): ConversationWriter {
+  const { pool, store, codec, assistants, providers, models, limits, log, metrics, states, statements, replayer } =
+    parts;
   const assembly = new Assembly({
     turnState: new TurnState(states, statements),
     ...{ paths, providerOf: providerIn(providers), maxRequestBytes: limits.maxRequestBytes },
+    recorded: recordedIn(replayer),
+    modelOf: (named) => modelChoice(models, named),
     countersOf: ({ provider, name }) => tokenCounters(models.find(provider, name).tokenizer),
     onUnpaired: (nodeId, count) => {
       metrics.unpairedItems.inc(count);
@@ -187,7 +193,7 @@ function createModelCalls(
 ): ModelCalls {
   return new ModelCalls({
     ...{ assistants, feed, wire, events, providerOf: providerIn(providers) },
-    bodyOf: bodyOf(replayer),
+    bodyOf: async (...place) => (await recordedIn(replayer)(...place)).body,
     argumentsDigest: async (conversationId, raw) =>
       (await keys.open(conversationKeyId(conversationId))).digest('arguments', raw),
     validate: validateArguments,
@@ -202,13 +208,21 @@ function providerIn(providers: ReadonlyMap<string, ModelProvider>): (name: strin
   };
 }
 
-/** The exact bytes of a request that another process stored. */
-function bodyOf(replayer: Replayer) {
-  return async (conversationId: string, nodeId: string, revision: bigint): Promise<RequestBody> => {
+/** A request that was stored before, byte for byte. */
+function recordedIn(replayer: Replayer) {
+  return async (conversationId: string, nodeId: string, revision: bigint): Promise<RecordedRequest> => {
     const replay = await replayer.replay(conversationId, nodeId, revision);
     if (!replay.verified) throw new Error(`The request of node ${nodeId} does not have the digest that was recorded.`);
-    return pick(replay, 'bytes', 'sha256', 'headers', 'provider', 'path');
+    const body = pick(replay, 'bytes', 'sha256', 'headers', 'provider', 'path');
+    return { body, ...pick(replay, 'model', 'exact') };
   };
+}
+
+/** A model that is named and not chosen by an assistant: with the caps that the registry has for it. */
+function modelChoice(models: ModelRegistry, { provider, name }: ModelNamed): ModelChoice {
+  const known = provider as ModelChoice['provider'];
+  const { inputCap, outputReserve: maxOutputTokens } = models.find(known, name);
+  return { provider: known, name, inputCap, maxOutputTokens, params: {} };
 }
 
 /** The question of a turn that was queued. */

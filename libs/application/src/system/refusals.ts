@@ -60,6 +60,16 @@ export function refusalOf(refusal: Refusal | RevisionConflict): Refused {
         'not_switchable',
         `The head cannot stand on this ${refusal.kind} node: no node of its branch ever was the head.`,
       );
+    case 'node_pending':
+      return refused('node_pending', 'The call of this node has not ended. Ask again when it has its answer.');
+    case 'not_reissuable':
+      return refused(
+        'not_reissuable',
+        refusal.kind === 'reissue'
+          ? 'This node sent the request of another one again. Name that one: it is its parent.'
+          : `This is a ${refusal.kind} node. Its bytes can be sent again, and only a turn’s request is made for another model.`,
+        { kind: refusal.kind },
+      );
     case 'already_decided':
       return refused(
         'already_decided',

@@ -79,7 +79,9 @@ class Judge {
 
   constructor(private readonly input: CoverageInput) {
     const { lineage, fold, segments } = input;
-    this.last = lineage.at(-1) as NodeRecord;
+    // A request that was sent again holds what stood when it was sent first.
+    const at = lineage.at(-1)?.kind === 'reissue' ? -2 : -1;
+    this.last = lineage.at(at) as NodeRecord;
     this.held = new HeldTexts(segments);
     this.folds = fold.foldsOn(lineage);
     this.standings = standingsOn(lineage, fold, this.held);

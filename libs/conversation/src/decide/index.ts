@@ -9,6 +9,7 @@ import { decideApproval, expireApproval } from './decide-approval';
 import { recordAnswer, recordAttemptFailure } from './record-answer';
 import { recordToolResult } from './record-tool-result';
 import { startConversation } from './start-conversation';
+import { reissueCall } from './reissue-call';
 import { restartTurn, startQueuedTurn, startTurn } from './start-turn';
 import { statement } from './state-statement';
 import { switchBranch } from './switch-branch';
@@ -78,6 +79,8 @@ export function decide(state: ConversationState, command: ConversationCommand): 
       return requestTransform(state, command);
     case 'RequestExtraction':
       return requestExtraction(state, command);
+    case 'ReissueCall':
+      return reissueCall(state, command);
     case 'JudgeTransform':
       return judgeTransform(state, command);
     case 'RecordWork':

@@ -20,7 +20,7 @@ import { close } from './synthetic';
 /** Calls outside a turn (PROTOCOL section 8): each has a carrier of its own, and none blocks a turn. */
 
 type WorkNode = Extract<NodeRecord, { kind: WorkKind }>;
-type Asked = Exclude<RequestedNode, { kind: 'turn' }>;
+type Asked = Exclude<RequestedNode, { kind: 'turn' | 'reissue' }>;
 
 export function startCompaction(state: ActiveConversation, command: StartCompaction): Decision {
   const { nodeId, carrier, instruction, reason, continues, key } = command;

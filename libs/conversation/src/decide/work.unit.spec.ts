@@ -13,7 +13,7 @@ import {
   typesOf,
   work,
 } from '../../testing';
-import type { JudgeTransform } from '../commands';
+import type { JudgeTransform, ReissueCall } from '../commands';
 import { decide } from './index';
 
 const asked = () => play(conversation(), [ask('t1'), aTurn.answers('t1-1'), ask('t2'), aTurn.answers('t2-1')]).state;
@@ -158,6 +158,38 @@ describe('a call outside a turn', () => {
     ]);
     expect(appends[6]?.[1]?.data).toMatchObject({ nodeId: 't3-2', parent: 't3-1' });
     expect(state).toMatchObject({ head: 't3-2', running: null });
+  });
+
+  it('sends a request again that has ended, at any time, once a key, and closes and moves nothing', () => {
+    const again = (of: string, more: Partial<ReissueCall> = {}) =>
+      ({ type: 'ReissueCall', nodeId: 'r1', carrier: 'carrier-r1', of, ...more }) as const;
+    const running = play(asked(), [ask('t3'), aTurn.answers('t3-1', [{}])]).state;
+    const key = { name: 'k', digest: 'd' };
+    const { state, appends } = play(running, [again('t3-1', { key }), work.answers('r1')]);
+    const data = { nodeId: 'r1', kind: 'reissue', parent: 't3-1', carrier: 'carrier-r1' };
+    expect(appends[0]).toEqual([{ type: 'CallRequested', data, content: null, key }]);
+    expect(appends[1]?.map(({ type }) => type)).toEqual(['CallSucceeded']);
+    expect(running).toMatchObject({ head: 't2-1', openCalls: ['t3-1-0'] });
+    expect(state).toMatchObject({ head: 't2-1', openCalls: ['t3-1-0'] });
+    expect(decide(state, switchTo('r1'))).toMatchObject({ refusal: { code: 'turn_running' } });
+    expect(decide(state, again('t3-1', { nodeId: 'r2', key }))).toMatchObject({ events: [], known: { nodeId: 'r1' } });
+    const cleared = play(asked(), [{ type: 'ClearConversation' }]).state;
+    expect(decide(cleared, again('t1-1'))).toMatchObject({ ok: true });
+  });
+
+  it('sends no request again that has not ended or that was sent again itself, and makes only those of turns for another model', () => {
+    const again = { type: 'ReissueCall', nodeId: 'r1', carrier: 'carrier-r1' } as const;
+    const renderedFor = { provider: 'anthropic', name: 'claude' };
+    const { state } = play(asked(), [transform('p1')]);
+    expect(refusalOf(state, { ...again, of: 'p1' })).toEqual({ code: 'node_pending', nodeId: 'p1' });
+    expect(refusalOf(state, { ...again, of: 'nobody' })).toEqual({ code: 'not_found', what: 'node' });
+    const ended = play(state, [work.answers('p1'), { ...again, of: 'p1' }, work.answers('r1')]).state;
+    const reissued = refusalOf(ended, { ...again, nodeId: 'r2', of: 'r1' });
+    expect(reissued).toEqual({ code: 'not_reissuable', kind: 'reissue' });
+    const drafted = refusalOf(ended, { ...again, nodeId: 'r2', of: 'p1', renderedFor });
+    expect(drafted).toEqual({ code: 'not_reissuable', kind: 'transform' });
+    const { appends } = play(ended, [{ ...again, nodeId: 'r2', of: 't1-1', renderedFor }]);
+    expect(appends[0]?.[0]?.data).toMatchObject({ renderedFor });
   });
 
   it('runs no tool, whatever its answer asks for', () => {
