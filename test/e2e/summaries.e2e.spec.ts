@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs';
 import type { AssistantSpecification } from '@palimpsest/application';
 import type { ItemTagging } from '@palimpsest/conversation';
 import { type Client, type Turn, until } from '../support/client';
 import { requested, unpairedIn } from '../support/client-requests';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
 import { faultsOfReadModels } from '../support/rebuild';
+import { palimpsest } from './cli-process';
 
 let deployment: Deployment;
 let process: InnerProcess;
@@ -278,6 +280,19 @@ describe('a back-test', () => {
     const [shown] = later.items;
     expect(shown?.sums.removed.items).toBe(1);
     expect(shown?.sums.added.items).toBe(4);
+  });
+
+  it('is run from a terminal, and says what it can’t read', async () => {
+    const { assistantId, turns } = await told();
+    const env = { PALIMPSEST_URL: api.url, PALIMPSEST_API_KEY: api.apiKey };
+    const run = (...args: readonly string[]) => palimpsest(['backtest', '--assistant', assistantId, ...args], env);
+    const file = deployment.file('policy.json');
+    writeFileSync(file, JSON.stringify({ window: null, pressure: null }));
+    const [text, json, absent] = await Promise.all([run('--policy', file, '--limit', '1'), run('--json'), run('--policy', `${file}-x`)]); // prettier-ignore
+    expect(text).toMatchObject({ end: 0, out: expect.stringContaining('6 requests of 1 conversation: 3 would change.') as string }); // prettier-ignore
+    expect(text.out).toMatch(new RegExp(`node ${first(turns[3] as Turn)} of .*... and 2 more \\(--limit\\)`, 's'));
+    expect(JSON.parse(json.out)).toMatchObject({ requests: 6, changed: 0, items: [] });
+    expect(absent).toMatchObject({ end: 2, err: expect.stringContaining("can't be read") as string });
   });
 
   it('is refused with a reason where the policy is none, and for another tenant’s assistant', async () => {
