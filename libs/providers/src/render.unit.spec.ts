@@ -121,6 +121,16 @@ describe('the head of a request', () => {
     fc.assert(fc.property(randomPath, marked), { numRuns: 100 });
   });
 
+  it('O05: where a turn is told of the state, a third mark ends its question, and goes with the state', () => {
+    const state = [{ ...sourced('<state>\nbudget: 1 [latest confirmed]\n</state>\n\n'), nodeId: null }];
+    const [told] = [path.map((node) => ({ ...node, provider: 'anthropic', state }))];
+    const [asked, later] = [told, path].map((nodes) => bodyOf(anthropic.render({ assistant: assistant({}, []), systemPrompt, path: nodes })).toString('utf8')); // prettier-ignore
+    const question = '{"role":"user","content":[{"type":"text","text":"Hi"';
+    expect(asked).toContain(`${question},"cache_control":{"type":"ephemeral"}},{"type":"text","text":"<state>`);
+    expect(asked?.match(/"cache_control"/g)).toHaveLength(3);
+    expect(later).toContain(`${question}}]}`);
+  });
+
   it('sends the fields of the assistant, sorted at every depth, and none that are its own', () => {
     const params = { top_p: 1, metadata: { b: 1, a: 2 }, messages: [], model: 'other', stream: false };
     const request = openai.render({ assistant: assistant({ params }, []), systemPrompt, path });

@@ -51,8 +51,8 @@ export function renderMessages(input: RenderInput, provider: string): RenderedRe
 }
 
 /**
- * Two cache marks, and neither moves: one ends tools and system prompt; the one at the top lets the provider mark the last message itself,
- * so that no message's bytes depend on its place.
+ * Two of the cache marks, and neither moves: one ends tools and system prompt; the one at the top lets the provider mark the last message itself,
+ * so that no message's bytes depend on its place. Where a turn is told of the state, a third one ends its question, in front of the state.
  */
 function head({ assistant, systemPrompt, compact, answer }: RenderInput): Segment {
   const { model } = assistant;
@@ -105,10 +105,11 @@ function writeSent({ node, results, question }: Exchange, writer: SegmentWriter)
   });
   if (question !== null) {
     writer.frame(`${results.length === 0 ? '' : ','}{"type":"text","text":"`);
-    if (node.state) writer.state(node.state).frame('"},{"type":"text","text":"');
     // A block without a visible character is refused, and would be in every later request.
     if (isBlank(question.text)) writer.frame('(empty)');
     else writer.quoted(question);
+    // The mark goes with the state behind it: what was cached up to the question is found again when the next one is asked.
+    if (node.state) writer.frame(`",${MARK}},{"type":"text","text":"`).state(node.state);
     writer.frame('"}');
   }
   return writer.frame(']}').end();

@@ -74,7 +74,7 @@ function openSearchIn(last: JsonRecord | undefined): string | null {
 }
 
 /** What it is told of the state is no part of the question. */
-const STATE_BLOCK = /^<state>\n[\s\S]*?\n<\/state>\s*/;
+const withoutState = (text: string): string => text.replace(/^<state>\n[\s\S]*?\n<\/state>\s*/, '');
 
 function hearMessage(message: JsonRecord): readonly HeardMessage[] {
   const content = message['content'];
@@ -86,10 +86,11 @@ function hearMessage(message: JsonRecord): readonly HeardMessage[] {
     return [{ role: 'assistant', text: textOf(content), calls: ids }];
   }
   const results = blocks.filter((block) => block['type'] === 'tool_result');
-  const text = textOf(content);
+  const text =
+    typeof content === 'string' ? withoutState(content) : blocks.map((block) => withoutState(textOf([block]))).join('');
   return [
     ...results.map((result) => ({ role: 'tool' as const, text: textOf(result['content']) })),
-    ...(text === '' && results.length > 0 ? [] : [{ role: 'user' as const, text: text.replace(STATE_BLOCK, '') }]),
+    ...(text === '' && results.length > 0 ? [] : [{ role: 'user' as const, text }]),
   ];
 }
 
