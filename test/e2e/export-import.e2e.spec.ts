@@ -197,6 +197,13 @@ describe('export and import', () => {
     const document = await api.export(conversationId);
     expect(shapeOf(await api.export(imported?.conversationId ?? ''))).toEqual(shapeOf(document));
 
+    const away = { ...settings, PALIMPSEST_URL: 'http://127.0.0.1:1' };
+    const unsent = await palimpsest(['import', out, '--assistant', assistantId], away);
+    expect(unsent).toMatchObject({ end: 1, out: '' });
+    expect(unsent.err).toMatch(/^Nothing answers at .* It was at conversation 1 of .*; the same command goes on\.\n$/);
+    const missing = await palimpsest(['import', out, `${out}.gone`, '--assistant', assistantId], settings);
+    expect(missing).toEqual({ end: 2, out: '', err: `${out}.gone can't be read: ENOENT.\n` });
+
     writeFileSync(out, '{"format":');
     const broken = await palimpsest(['import', out, '--assistant', assistantId], settings);
     expect(broken).toMatchObject({ end: 1, err: '' });

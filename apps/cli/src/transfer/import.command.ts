@@ -45,10 +45,12 @@ export class ImportCommand extends RemoteVerb {
     const { assistant, dryRun, json } = options;
     if (assistant === undefined && !dryRun)
       throw new UsageError('Name the assistant that goes on with it: --assistant ID.');
+    const sizes = await Promise.all(files.map(sizeOf));
     const report = new ImportReport(files);
     await interruptible(async (signal) => {
       const send = dryRun ? async () => undefined : this.sender(this.remote(options, signal), options);
-      for (const file of files) await importFile(file, options, report, send, signal);
+      for (const [n, path] of files.entries())
+        await importFile({ path, size: sizes[n] ?? 0 }, options, report, send, signal);
     });
     process.stdout.write(json ? `${report.json}\n` : report.text);
     if (report.skipped > 0) throw new Unsound();
@@ -87,13 +89,12 @@ export class ImportCommand extends RemoteVerb {
 }
 
 async function importFile(
-  file: string,
+  { path: file, size }: { readonly path: string; readonly size: number },
   { format, json }: ImportOptions,
   report: ImportReport,
   send: Send,
   signal: AbortSignal,
 ): Promise<void> {
-  const size = await sizeOf(file);
   const bar = new ProgressBar();
   const reader = new EntryReader(format);
   const { maxImportEntryBytes } = loadConfig(process.env).limits;
@@ -108,6 +109,8 @@ async function importFile(
         if (fault !== undefined && !json) process.stdout.write(`${fault}\n`);
         bar.show(found.to / size, `${report.count.toLocaleString('en')} conversations, ${report.skipped} skipped`);
       });
+      // It may fail while the file is read: whoever waits for all of them finds that, not the process as unhandled.
+      one.catch(() => undefined);
       underWay.add(one);
       if (underWay.size === AT_ONCE) await Promise.race(underWay);
     }
