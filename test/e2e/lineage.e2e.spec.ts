@@ -134,6 +134,9 @@ describe('which answers rested on the wrong price list?', () => {
     const stranger = await deployment.client(process);
     const ids = [`toolCall=${toolCallId}`, `node=${said.nodeId}`, `assertion=${source}@2`];
     for (const id of ids) await expect(stranger.lineage(id)).rejects.toMatchObject({ status: 404, code: 'not_found' });
+    const answers = [said.nodeId, `${said.nodeId}9`].map(async (id) => stranger.send('GET', `/v1/nodes/${id}/replay`));
+    const [foreign, absent] = await Promise.all(answers);
+    expect(foreign?.body).toEqual(absent?.body);
     const sha256 = createHash('sha256').update(WRONG).digest('hex');
     expect(told(await stranger.lineage(`digest=${sha256}`))).toEqual([]);
     const nowhere = [`toolCall=${toolCallId}9`, `assertion=${source}@2`, `assertion=${source}@99999`, 'assertion=x', `playbook=${source}`]; // prettier-ignore

@@ -8,7 +8,7 @@ import { whenKnown } from '../system/when-known';
 
 const noSuchNode = refused('not_found', 'There is no such node.');
 
-/** A node of the caller's own; one that the tree does not know yet is waited for until it has reached the log's end as of now. */
+/** A node of the caller's own, another tenant's being as absent as none; one that the tree does not know yet is waited for until it has reached the log's end as of now. */
 export async function ownNode<T>(
   system: System,
   caller: Caller,
@@ -27,6 +27,8 @@ export async function ownNode<T>(
   if (known === 'late')
     return refused('behind', 'The read model is behind the log, and may not know the node yet. Ask again in a moment.');
   const { conversation_id } = known.found;
+  const conversation = await system.identities.find(conversation_id);
+  if (conversation?.tenantId !== caller.tenantId) return noSuchNode;
   return ownConversation(system, caller, conversation_id, () =>
     upTo(system, conversation_id, minRevision, async () => {
       const node = minRevision === undefined ? known.found : await tree.node(nodeId);
