@@ -106,11 +106,12 @@ it('G10: gives a tenant its own rows, whatever it asks for and whatever the SQL 
     expect((await ask(name, '', stranger)).items).toEqual([]);
   expect(await stranger.send('GET', '/v1/projections/token-cost/query?tenant_id=x')).toMatchObject({
     status: 400,
-    body: { code: 'validation_failed' },
+    body: { code: 'validation_failed', detail: 'The parameter tenant_id is not known here.' },
   });
+  expect(await api.send('GET', '/v1/projections/token-cost/query?toString=x')).toMatchObject({ status: 400 });
   expect(await api.send('GET', '/v1/projections/token-cost/query?assistant=x')).toMatchObject({
     status: 400,
-    body: { code: 'validation_failed' },
+    body: { code: 'validation_failed', detail: 'The parameter assistant must be of the type uuid.' },
   });
   expect(await api.send('GET', '/v1/projections/conversation-tree/query')).toMatchObject({ status: 404 });
 });

@@ -1,5 +1,5 @@
 import type { KeyRing } from '@palimpsest/event-store';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { inSchema } from '../projection';
 import type { LiveTables } from '../tables';
 import { PARAMETER } from './check';
@@ -34,6 +34,7 @@ export async function runOwnQuery(
     const session = await pool.connect();
     try {
       await session.query(`begin read only; set local statement_timeout = ${TIMEOUT_MS}`);
+      await checkTypes(session, query, given);
       await session.query(`select set_config('palimpsest.tenant', $1::text, true)`, [tenantId]);
       const text = `select * from (${inSchema(schema, sql)}) answer limit ${MAX_ROWS + 1}`;
       const answer = await session.query<Record<string, unknown>>(text, values);
@@ -54,7 +55,7 @@ export async function runOwnQuery(
 function withValues(query: OwnQuery, given: Readonly<Record<string, string>>) {
   const parameters = query.parameters ?? {};
   for (const name of Object.keys(given))
-    if (!(name in parameters)) throw new WrongParameter('A parameter is not known here');
+    if (!Object.hasOwn(parameters, name)) throw new WrongParameter(`The parameter ${name} is not known here`);
   for (const [name, { required }] of Object.entries(parameters))
     if (required && given[name] === undefined) throw new WrongParameter(`The parameter ${name} is missing`);
   const used = [...new Set([...query.sql.matchAll(PARAMETER)].map(([, name = '']) => name))];
@@ -65,8 +66,25 @@ function withValues(query: OwnQuery, given: Readonly<Record<string, string>>) {
   return { sql, values: used.map((name) => given[name] ?? null) };
 }
 
-/** Class 22: a value is not of the type that it must be. */
+/** Each by itself, so that the answer says which one it is. */
+async function checkTypes(session: PoolClient, { parameters = {} }: OwnQuery, given: Readonly<Record<string, string>>) {
+  for (const [name, { type }] of Object.entries(parameters)) {
+    const value = given[name];
+    if (value === undefined || type === 'text') continue;
+    try {
+      await session.query(`select $1::${parameterTypes[type]}`, [value]);
+    } catch (error) {
+      throw isOfWrongType(error) ? new WrongParameter(`The parameter ${name} must be of the type ${type}`) : error;
+    }
+  }
+}
+
+/** A text may be of the wrong form for what the query makes of it. */
 function asWrongParameter(error: unknown): unknown {
-  const { code } = error as { readonly code?: string };
-  return code?.startsWith('22') ? new WrongParameter('A parameter is not of its type') : error;
+  return isOfWrongType(error) ? new WrongParameter('The query cannot take the value of a parameter') : error;
+}
+
+/** Class 22: a value is not what it must be. */
+function isOfWrongType(error: unknown): boolean {
+  return (error as { readonly code?: string }).code?.startsWith('22') ?? false;
 }
