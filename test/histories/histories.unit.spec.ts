@@ -287,6 +287,8 @@ class Told {
 
 /** Calls outside a turn are rare among random moves: where none runs they are asked for, and answered, more often. */
 function orWork({ running, nodes }: ActiveConversation, move: Move): Move {
+  // A request that is sent again grows from none before, which these laws are about.
+  if (move.kind === 'ReissueCall') return { ...move, kind: 'Fitting' };
   const out = [...nodes].some(([, node]) => node.kind !== 'turn' && node.status === 'pending');
   if (out && move.pick % 2 === 0) return { ...move, kind: 'RecordWork' };
   if (running || move.pick % 3 > 0) return move;

@@ -126,8 +126,7 @@ export class Mirror {
   expected(nodeId: string): readonly ExpectedMarks[] {
     if (this.nodeOf(nodeId).kind === 'extraction') return [{ marks: this.exchangeOf(nodeId), folded: new Set() }];
     const path = this.contextPath(nodeId);
-    const { kind, parent, segment, continues, headThen } = this.nodeOf(nodeId);
-    if (kind === 'reissue' && parent !== null) return this.expected(parent);
+    const { kind, segment, continues, headThen } = this.nodeOf(nodeId);
     const onPath = this.runsOn(path);
     // A draft is made of the whole context, as long as that fits.
     if (kind === 'transform') return [[], onPath].map((runs) => this.marksOf(path, runs));
