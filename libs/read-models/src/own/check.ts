@@ -41,7 +41,11 @@ const definition = z.strictObject({
     .strictObject({
       description: z.string().optional(),
       parameters: z.record(z.string().regex(/^[a-zA-Z]\w{0,40}$/), parameter).optional(),
-      sql: z.string().regex(/^\s*(select|with)\b[^;]*$/i, 'must be one select'),
+      sql: z
+        .string()
+        .regex(/^\s*(select|with)\b[^;]*$/i, 'must be one select')
+        // The caller's tenant is a setting of the transaction: a query that sets it would see another's rows.
+        .refine((sql) => !/set_config|u&"/i.test(sql), 'must not call set_config, nor hide a name in U&""'),
       opens: z.array(z.string()).optional(),
     })
     .optional(),
