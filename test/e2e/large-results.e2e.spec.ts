@@ -122,7 +122,7 @@ it('reads nothing that is not folded on the path of the call, and says so', asyn
 
 it('folds on one branch what stands whole on another', async () => {
   deployment.tools.behave(() => ({ text: 'word '.repeat(8_000) }));
-  const conversationId = await api.conversation(['lookup'], model(16_000));
+  const conversationId = await api.conversation(['lookup'], { ...model(16_000), context: { folds: null } });
   const first = await api.ask(conversationId, 'q1 [[sim: call lookup {}]] [[sim: say one]]');
   expect(await foldsIn(conversationId)).toEqual([]);
   const second = await api.ask(conversationId, 'q2 [[sim: call lookup {}]] [[sim: say two]]');

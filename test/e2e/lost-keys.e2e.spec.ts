@@ -54,11 +54,13 @@ const bodies: Readonly<Record<string, object>> = {
   '/approvals/{toolCallId}': { decision: 'approve', argumentsDigest: 'x' },
   '/state': { field: 'goal', value: 'to know' },
   '/playbooks/{id}/versions': { playbook: { title: 'Another' } },
+  '/nodes/{id}/tags': { item: 'sent/0', tag: 'fact' },
+  '/nodes/{id}/reissue': {},
 };
 
 const queries: Readonly<Record<string, string>> = {
   '/state/history': '?field=goal',
-  '/diff': '?from=1&to=1',
+  '/playbooks/{id}/diff': '?from=1&to=1',
 };
 
 const forPath = <T>(path: string, table: Readonly<Record<string, T>>): T | undefined =>
@@ -76,7 +78,7 @@ async function everyRoute(story: Story): Promise<readonly (Operation & { reply: 
     if (id === undefined) throw new Error(`${path} is about something that this test does not know.`);
     const concrete = path.replace('{id}', id).replace('{turnId}', turnId).replace('{toolCallId}', `${nodeId}-0`);
     const body = path.endsWith('/head') ? { nodeId } : forPath(path, bodies);
-    const query = forPath(path, queries) ?? '';
+    const query = path.endsWith('/nodes/{id}/diff') ? `?with=${nodeId}` : (forPath(path, queries) ?? '');
     const reply = await client.send(method, concrete + query, body && method !== 'GET' ? { body } : {});
     replies.push({ method, path, reply });
   }

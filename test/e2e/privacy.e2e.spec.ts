@@ -166,6 +166,7 @@ it('G10: every route that takes an id answers 404 for another tenant’s, and no
     'POST /v1/conversations/{id}/approvals/{toolCallId}': { decision: 'approve', argumentsDigest },
     'POST /v1/conversations/{id}/compactions': { reason: 'topic' },
     'POST /v1/nodes/{id}/tags': { item: 'sent/0', tag: 'fact' },
+    'POST /v1/nodes/{id}/reissue': {},
     'POST /v1/conversations/{id}/state': { field: 'goal', value: 'x' },
     'POST /v1/conversations/{id}/playbooks': { maxAttempts: 1 },
     'POST /v1/playbooks/{id}/versions': { playbook },

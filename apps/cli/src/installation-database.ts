@@ -4,6 +4,7 @@ import {
   createLogger,
   createPool,
   type DataDir,
+  isDatabaseAway,
   type Logger,
   openDataDir,
   type Pool,
@@ -27,8 +28,8 @@ export async function withInstallationDatabase<T>(config: Config, work: (pool: P
     return onDatabase(config.databaseUrl, log, 'the database of DATABASE_URL', work);
   const { dataDir } = config;
   if (!existsSync(join(dataDir, 'lock'))) throw noInstallation(dataDir);
-  const found = await takeOrFind(dataDir);
-  if (typeof found === 'string') return onDatabase(found, log, `the database in ${dataDir}`, work);
+  const found = await takeOrFind(dataDir, log);
+  if ('pool' in found) return onPool(found.pool, `the database in ${dataDir}`, work);
   try {
     return await onStoppedInstallation(found, log, work);
   } finally {
@@ -36,15 +37,17 @@ export async function withInstallationDatabase<T>(config: Config, work: (pool: P
   }
 }
 
-/** The data directory, where it could be taken; where another process holds it, the URL of the Postgres that this one runs. */
-async function takeOrFind(dataDir: string): Promise<DataDir | string> {
+/** The data directory, where it could be taken; where another process holds it, a pool that is connected to the Postgres that this one runs. */
+async function takeOrFind(dataDir: string, log: Logger): Promise<DataDir | { readonly pool: Pool }> {
   for (const end = performance.now() + PATIENCE_MS; ; await wait(100)) {
     try {
       return openDataDir(dataDir);
     } catch (error) {
       if (!(error instanceof AlreadyRunningError)) throw error;
       const url = runningPostgresUrl(dataDir);
-      if (url !== undefined) return url;
+      const pool =
+        url === undefined ? undefined : await connected(url, log, `the database in ${dataDir}`).catch(stopping);
+      if (pool) return { pool };
       if (performance.now() > end)
         throw new Error(
           `The installation on ${dataDir} runs (pid ${error.pid}), but its Postgres does not serve here. Set DATABASE_URL if it uses another one, or try again.`,
@@ -66,10 +69,17 @@ async function onStoppedInstallation<T>(home: DataDir, log: Logger, work: (pool:
   }
 }
 
+/** Whoever runs it is about to stop it: then the data directory can be taken in a moment. */
+function stopping(error: unknown): undefined {
+  if (!isDatabaseAway((error as Error).cause)) throw error;
+}
+
 async function onDatabase<T>(url: string, log: Logger, where: string, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = createPool({ url, applicationName: 'palimpsest-cli', log, max: 2 });
+  return onPool(await connected(url, log, where), where, work);
+}
+
+async function onPool<T>(pool: Pool, where: string, work: (pool: Pool) => Promise<T>): Promise<T> {
   try {
-    await reach(pool, where);
     await refuseIfEmpty(pool, where);
     return await work(pool);
   } finally {
@@ -77,10 +87,13 @@ async function onDatabase<T>(url: string, log: Logger, where: string, work: (poo
   }
 }
 
-async function reach(pool: Pool, where: string): Promise<void> {
+async function connected(url: string, log: Logger, where: string): Promise<Pool> {
+  const pool = createPool({ url, applicationName: 'palimpsest-cli', log, max: 2 });
   try {
     (await pool.connect()).release();
+    return pool;
   } catch (error) {
+    await pool.end();
     const { message, code } = error as NodeJS.ErrnoException;
     throw new Error(`There is no connection to ${where}: ${message || code}.`, { cause: error });
   }

@@ -82,7 +82,7 @@ class Told {
     let revision = 0n;
     for await (const last of this.store.readStream(stream)) revision = last.revision + 1n;
     const data = completed(type, drafted, revision);
-    const metadata = { tenantId: 't', occurredAt: new Date(Number(revision) * 1_000).toISOString() };
+    const metadata = { tenantId: 't', schemaVersion: 1, occurredAt: new Date(Number(revision) * 1_000).toISOString() };
     const event = { id: v7(), type, data: withUuids(data), metadata };
     await this.store.append(stream, revision === 0n ? 'no_stream' : revision - 1n, [event]);
     this.states.set(id, evolve(before, { type, data, revision } as never));
@@ -134,7 +134,7 @@ describe('a stream as of then', () => {
     return found;
   };
   const append = async (seconds: number) => {
-    const metadata = { tenantId: 't', occurredAt: new Date(seconds * 1_000).toISOString() };
+    const metadata = { tenantId: 't', schemaVersion: 1, occurredAt: new Date(seconds * 1_000).toISOString() };
     const end = (await revisions({ instant: Infinity })).length;
     await told.store.append(`conversation-${A}`, end ? BigInt(end - 1) : 'no_stream', [{ id: v7(), type: 'X', data: {}, metadata }]); // prettier-ignore
   };
