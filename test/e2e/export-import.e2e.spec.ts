@@ -297,7 +297,9 @@ describe('the import of what another program exported', () => {
     expect((await api.state(id)).fields).toMatchObject([
       { field: 'budget', value: 20_000, source: { nodeId: next.head } },
     ]);
-    expect((await api.lineage(`node=${body.head}`)).heldBy?.items).toMatchObject([{ nodeId: next.nodes[0] }]);
+    expect((await api.lineage(`node=${body.head}&minRevision=${next.revision}`)).heldBy?.items).toMatchObject([
+      { nodeId: next.nodes[0] },
+    ]);
     const asked = await api.tree(id, String(next.revision));
     const turnId = asked.nodes.find(({ id: node }) => node === body.head)?.turnId ?? '';
     const edited = await api.edit(id, turnId, `And by sea? ${say('three days')}`);

@@ -17,6 +17,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** How long an installation that is just starting or stopping is waited for. Milliseconds. */
 const PATIENCE_MS = 30_000;
+const APPLICATION = 'palimpsest-cli';
 
 /**
  * Works on the database of the installation that this configuration names, be it running or not: the operator's own; else the embedded one
@@ -63,7 +64,9 @@ async function onStoppedInstallation<T>(home: DataDir, log: Logger, work: (pool:
   // Lost in the midst of it: the statement that runs fails by itself, and says so.
   const postgres = await startEmbeddedPostgres({ dataDir: home.path, log, onLost: () => undefined });
   try {
-    return await onDatabase(postgres.url, log, `the database in ${home.path}`, work);
+    return await onDatabase(postgres.url, log, `the database in ${home.path}`, (pool) =>
+      work(pool).finally(() => untilAlone(pool).catch(() => undefined)),
+    );
   } finally {
     await postgres.stop();
   }
@@ -72,6 +75,16 @@ async function onStoppedInstallation<T>(home: DataDir, log: Logger, work: (pool:
 /** Whoever runs it is about to stop it: then the data directory can be taken in a moment. */
 function stopping(error: unknown): undefined {
   if (!isDatabaseAway((error as Error).cause)) throw error;
+}
+
+/** Another command may have found this Postgres while it serves: it ends its own work before the server goes. */
+async function untilAlone(pool: Pool): Promise<void> {
+  const others = `select count(*)::int as count from pg_stat_activity where application_name = $1::text and pid <> pg_backend_pid()`;
+  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await wait(50)) {
+    const { rows } = await pool.query<{ count: number }>(others, [APPLICATION]);
+    // This pool has one connection of its own at most besides the one that asks.
+    if ((rows[0]?.count ?? 0) <= pool.totalCount - 1) return;
+  }
 }
 
 async function onDatabase<T>(url: string, log: Logger, where: string, work: (pool: Pool) => Promise<T>): Promise<T> {
@@ -88,7 +101,7 @@ async function onPool<T>(pool: Pool, where: string, work: (pool: Pool) => Promis
 }
 
 async function connected(url: string, log: Logger, where: string): Promise<Pool> {
-  const pool = createPool({ url, applicationName: 'palimpsest-cli', log, max: 2 });
+  const pool = createPool({ url, applicationName: APPLICATION, log, max: 2 });
   try {
     (await pool.connect()).release();
     return pool;
