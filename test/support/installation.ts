@@ -102,7 +102,12 @@ export class Deployment {
   private async startInside(settings: Settings): Promise<InnerProcess> {
     const lines: string[] = [];
     const config = loadConfig(this.environment(settings));
-    const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) });
+    const write = (line: string): void => {
+      lines.push(line);
+      // A test sees a 500 and no more; what broke is said here.
+      if (line.includes('failed unexpectedly')) console.error(line);
+    };
+    const log = createLogger(config.logLevel, { write });
     const home = openDataDir(config.dataDir);
     const installation = await openInstallation(
       config,

@@ -17,6 +17,9 @@ export type Verdict =
 /** Sentences that one verdict tells; more would say little more. */
 export const MOST_ERRORS = 20;
 
+/** The playbook in a model's text that was judged to be one. */
+export const acceptedIn = (text: string): PlaybookDocument => JSON.parse(withoutFence(text)) as PlaybookDocument;
+
 /** Whether a model's text is a playbook. */
 export function judgeText(text: string, rules: DraftRules): Verdict {
   const json = withoutFence(text);

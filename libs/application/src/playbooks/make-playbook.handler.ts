@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActiveConversation, JudgeTransform, RequestTransform } from '@palimpsest/conversation';
 import { conversationKeyId, Sealed } from '@palimpsest/event-store';
-import { defaultPlaybookSchema, type DraftRules, judgeText, type PlaybookDocument } from '@palimpsest/playbook';
+import { acceptedIn, defaultPlaybookSchema, type DraftRules, judgeText } from '@palimpsest/playbook';
 import { assistantVersionAt, type ConversationIdentity, type JudgeAnswer, RequestImpossible } from '@palimpsest/turns';
 import type { Caller, Idempotency } from '../caller/caller';
 import { answer, type Answer, refused } from '../refusal';
@@ -144,11 +144,9 @@ export class MakePlaybookHandler implements ICommandHandler<MakePlaybook> {
   }
 
   private async create(transform: Transform, { nodeId, text }: Extract<NextStep, { do: 'accept' }>) {
-    const { caller, idempotency, conversation, playbookId, schema, assistantVersion, rules } = transform;
+    const { caller, idempotency, conversation, playbookId, schema, assistantVersion } = transform;
     const { system } = this;
     const state = await this.state(conversation);
-    const judged = judgeText(text, rules);
-    if (!judged.ok) throw new Error(`The draft of node ${nodeId} was accepted, and is refused now.`);
     const keys = await system.keys.forPlaybook(playbookId, conversation.subjectId);
     const { conversationId, assistantId } = conversation;
     const source = { conversationId, nodeId: state ? pathEnd(state, nodeId) : '' };
@@ -157,7 +155,7 @@ export class MakePlaybookHandler implements ICommandHandler<MakePlaybook> {
       {
         type: 'CreatePlaybook',
         data: { source, transform: nodeId, assistantId, assistantVersion },
-        content: { playbook: judged.playbook, schema },
+        content: { playbook: acceptedIn(text), schema },
         key: commandKey(keys, caller, idempotency),
       },
       {
@@ -171,18 +169,14 @@ export class MakePlaybookHandler implements ICommandHandler<MakePlaybook> {
     return refused('idempotency_conflict', 'This Idempotency-Key was used with another body.');
   }
 
-  private async answer(
-    { conversation, playbookId, rules }: Transform,
-    fold: TransformFold,
-  ): Promise<Answer<TransformView>> {
+  private async answer({ conversation, playbookId }: Transform, fold: TransformFold): Promise<Answer<TransformView>> {
     const { conversationId } = conversation;
     const { revision, position } = fold.end;
     const attempts = fold.attempts.map(({ nodeId, status, errors }) => ({ nodeId, ok: status === 'accepted', errors }));
     const view = { conversationId, nodes: attempts.map(({ nodeId }) => nodeId), attempts, revision, position };
     const last = fold.attempts.at(-1);
     if (last?.status === 'accepted') {
-      const judged = judgeText(last.text ?? '', rules);
-      const playbook: PlaybookDocument = judged.ok ? judged.playbook : {};
+      const playbook = acceptedIn(last.text ?? '{}');
       return answer({ status: 'created', playbookId, version: 1, playbook, ...view });
     }
     const [detail = ''] = last?.errors ?? [];
