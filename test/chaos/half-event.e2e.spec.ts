@@ -60,7 +60,7 @@ it.each([
       const first = await api.ask(conversationId, say('one'));
       const second = await api.ask(conversationId, say('two'));
       const events = await eventsOf(before, conversationId);
-      await before.close();
+      await deployment.stop();
       const cut = events.at(-1)!;
       expect(cut.type).toBe('HeadMoved');
       await halve(cut.position);
@@ -76,7 +76,7 @@ it.each([
         deployment.pool.query<{ stream: string; revision: bigint }>(
           `select distinct stream, revision from read.parked where reason = 'EventUnreadable'`,
         );
-      await until(async () => (await parked()).rows.length > 0, 40_000);
+      await until(async () => (await parked()).rows.length > 0);
       expect((await parked()).rows).toEqual([{ stream: `conversation-${conversationId}`, revision: cut.revision }]);
 
       // What stands before it is there: both turns and their nodes.

@@ -222,8 +222,15 @@ export class Deployment {
     return faultsOfReadModels(store, this.pool, own.models.map(({ projection }) => projection)); // prettier-ignore
   }
 
-  async close(): Promise<void> {
+  /** Ends every process, whoever started it. The next start begins with none. */
+  async stop(): Promise<void> {
     await Promise.all(this.processes.map((process) => process.close()));
+    this.processes.length = this.apis.length = 0;
+    this.projector = this.second = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
     await this.pool.end();
     await Promise.all([this.database.drop(), this.model.close(), this.tools.close()]);
     this.folder.remove();
