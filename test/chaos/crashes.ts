@@ -6,7 +6,7 @@ import type { Client, Replay, TreeNode, Turn } from './client';
 import { eventsOf, faultsOfEffects, faultsOfLog } from './log-check';
 import { Luck } from './luck';
 import { createAssistants, openSite, type Site, startConversation } from './site';
-import { faultsOfRebuild } from './read-models-check';
+import { faultsOfRebuild } from '../support/rebuild';
 
 export interface CrashOptions {
   readonly kills: number;

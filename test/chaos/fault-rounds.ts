@@ -10,7 +10,7 @@ import { drawSteps, type Step } from './fault-turns';
 import { eventsOf, faultsOfEffects, faultsOfLog } from './log-check';
 import { LogObserver } from './log-observer';
 import { Luck } from './luck';
-import { faultsOfRebuild } from './read-models-check';
+import { faultsOfRebuild } from '../support/rebuild';
 
 export interface FaultRoundsOptions {
   readonly store: StoreKind;

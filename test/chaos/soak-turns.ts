@@ -8,7 +8,7 @@ import { eventsOf, faultsOfEffects, faultsOfLog } from './log-check';
 import { Luck } from './luck';
 import { createAssistants, openSite, type Site, startConversation } from './site';
 import { scriptOf, type Kind, type Script } from './soak-scripts';
-import { faultsOfRebuild } from './read-models-check';
+import { faultsOfRebuild } from '../support/rebuild';
 
 export interface SoakOptions {
   readonly turns: number;

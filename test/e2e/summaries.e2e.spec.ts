@@ -4,7 +4,6 @@ import type { ItemTagging } from '@palimpsest/conversation';
 import { type Client, type Turn, until } from '../support/client';
 import { requested, unpairedIn } from '../support/client-requests';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
-import { faultsOfReadModels } from '../support/rebuild';
 import { palimpsest } from './cli-process';
 
 let deployment: Deployment;
@@ -315,5 +314,5 @@ describe('a back-test', () => {
 });
 
 it('the read models are as a rebuild makes them', async () => {
-  expect(await faultsOfReadModels(process.installation.running.system.store, deployment.pool)).toEqual([]);
+  expect(await deployment.faultsOfReadModels(process)).toEqual([]);
 });

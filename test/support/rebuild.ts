@@ -2,39 +2,75 @@ import { Metrics, migrations, Projectors } from '@palimpsest/application';
 import type { EventStore, Position } from '@palimpsest/event-store';
 import { createLogger, createPool, migrate, type Pool } from '@palimpsest/platform';
 import { findLive, firstGeneration, LiveTables, type Projection } from '@palimpsest/read-models';
-import { until } from './client';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase } from './database';
 
 const log = createLogger('silent');
-const PATIENCE_MS = 60_000;
+/** A projector that has not moved for so long is at a stand. */
+const PATIENCE_MS = 15_000;
 
-/**
- * Builds every read model anew from the whole log, in a database of its own, and says where the ones that lived through it all differ. `own`:
- * those of an operator that live there too.
- */
+interface Models {
+  readonly store: EventStore;
+  /** An operator's own, where the installation has some. */
+  readonly own?: readonly Projection[];
+  /** The ones that lived through it all. */
+  readonly pool: Pool;
+  /** Where they are built anew. */
+  readonly scratch: Pool;
+}
+
+/** `faultsOfRebuild` of the whole log, in a database of its own. */
 export async function faultsOfReadModels(
   store: EventStore,
-  live: Pool,
+  pool: Pool,
   own: readonly Projection[] = [],
 ): Promise<readonly string[]> {
   const database = await createTestDatabase();
   const scratch = createPool({ url: database.url, applicationName: 'rebuild', log });
   try {
-    await migrate(scratch, [...migrations, ...own.map(firstGeneration)]);
-    const end = await lastOfConversations(store);
-    const models = own.map((projection) => ({ projection, tables: new LiveTables(scratch, projection) }));
-    const projectors = new Projectors({ pool: scratch, store, log, metrics: new Metrics(), writes: true, own: models });
-    projectors.start();
-    for (const projector of projectors.all) while (projector.position < end) await projector.moved(1_000);
-    await projectors.stop();
-    const all = projectors.all.map(({ projection }) => projection);
-    for (const projection of all)
-      await until(async () => (await findLive(live, projection)).position >= end, PATIENCE_MS);
-    return (await Promise.all(all.map((projection) => faultsOf(projection, live, scratch)))).flat();
+    return await faultsOfRebuild({ store, pool, scratch, own });
   } finally {
     await scratch.end();
     await database.drop();
   }
+}
+
+/**
+ * Builds the read models anew from what stands behind a position, and says where the ones that lived differ. `conversations` are those that
+ * began behind it: their rows alone are compared. Left out: all rows, and the whole log.
+ */
+export async function faultsOfRebuild(
+  { store, pool, scratch, own = [] }: Models,
+  since?: { readonly after: Position; readonly conversations: readonly string[] },
+): Promise<readonly string[]> {
+  await migrate(scratch, [...migrations, ...own.map(firstGeneration)]);
+  const models = own.map((projection) => ({ projection, tables: new LiveTables(scratch, projection) }));
+  const projectors = new Projectors({ pool: scratch, store, log, metrics: new Metrics(), writes: true, own: models });
+  const all = projectors.all.map(({ projection }) => projection);
+  for (const projection of all) await beginAt(scratch, projection, since?.after ?? -1n);
+  const end = await lastOfConversations(store);
+  projectors.start();
+  try {
+    for (const projector of projectors.all)
+      await comeTo(end, async () => projector.position, `The rebuild of ${projector.projection.name}`);
+  } finally {
+    await projectors.stop();
+  }
+  const faults: string[] = [];
+  for (const projection of all) {
+    const position = async () => (await findLive(pool, projection)).position;
+    await comeTo(end, position, `The projector of ${projection.name}`);
+    faults.push(...(await faultsOf(projection, pool, scratch, since?.conversations ?? null)));
+  }
+  return faults;
+}
+
+/** Empty, as one that has come so far. */
+async function beginAt(scratch: Pool, projection: Projection, position: Position): Promise<void> {
+  const { schema } = await findLive(scratch, projection);
+  const tables = (await tablesOf(scratch, schema)).map(({ name }) => `${schema}.${name}`);
+  await scratch.query(`truncate ${tables.join(', ')}`);
+  await scratch.query('update read.generations set position = $1::bigint where schema = $2::text', [position, schema]);
 }
 
 async function lastOfConversations(store: EventStore): Promise<Position> {
@@ -43,32 +79,73 @@ async function lastOfConversations(store: EventStore): Promise<Position> {
   return -1n;
 }
 
-/** Compares the live generations of one projection in two databases: the very rows, and none besides. */
-export async function faultsOf(projection: Projection, live: Pool, rebuilt: Pool): Promise<string[]> {
-  const [there, here] = await Promise.all([findLive(live, projection), findLive(rebuilt, projection)]);
-  const faults = (await tablesOf(rebuilt, here.schema)).map(async (table) => {
-    const [lived, made] = await Promise.all([rowsOf(live, there.schema, table), rowsOf(rebuilt, here.schema, table)]);
+async function comeTo(end: Position, position: () => Promise<Position>, who: string): Promise<void> {
+  for (let [last, moved] = [-2n, 0]; ; await sleep(10)) {
+    const reached = await position();
+    if (reached >= end) return;
+    if (reached !== last) [last, moved] = [reached, performance.now()];
+    if (performance.now() - moved > PATIENCE_MS)
+      throw new Error(`${who} stands at ${reached} for ${PATIENCE_MS} ms, and the log goes to ${end}.`);
+  }
+}
+
+/** Compares the live generations of one projection in two databases: the very rows, none besides, and none that is parked. */
+async function faultsOf(
+  projection: Projection,
+  pool: Pool,
+  scratch: Pool,
+  conversations: readonly string[] | null,
+): Promise<readonly string[]> {
+  const [there, here] = await Promise.all([findLive(pool, projection), findLive(scratch, projection)]);
+  const { rows: parked } = await pool.query<{ stream: string; reason: string }>(
+    'select stream, reason from read.parked where schema = $1::text',
+    [there.schema],
+  );
+  const faults = parked.map(({ stream, reason }) => `${there.schema} has parked ${stream}: ${reason}`);
+  for (const table of await tablesOf(scratch, here.schema)) {
+    const [lived, made] = await Promise.all([
+      rowsOf(pool, there.schema, table, conversations),
+      rowsOf(scratch, here.schema, table, conversations),
+    ]);
     const [livedSet, madeSet] = [new Set(lived), new Set(made)];
-    const repeated = lived.length === livedSet.size ? [] : [`${table} has rows twice`];
-    return [
-      ...repeated,
-      ...made.filter((row) => !livedSet.has(row)).map((row) => `${table} lacks ${row}`),
-      ...lived.filter((row) => !madeSet.has(row)).map((row) => `${table} has, and a rebuild has not: ${row}`),
-    ];
-  });
-  return (await Promise.all(faults)).flat();
+    if (lived.length !== livedSet.size) faults.push(`${table.name} has rows twice`);
+    faults.push(...made.filter((row) => !livedSet.has(row)).map((row) => `${table.name} lacks ${row}`));
+    const besides = lived.filter((row) => !madeSet.has(row));
+    faults.push(...besides.map((row) => `${table.name} has, and a rebuild has not: ${row}`));
+  }
+  return faults;
+}
+
+interface Table {
+  readonly name: string;
+  /** Else its rows belong to a node. */
+  readonly byConversation: boolean;
 }
 
 /** The checkpoint beside them is a view: how far one is says nothing about its rows. */
-async function tablesOf(pool: Pool, schema: string): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ name: string }>(
-    `select table_name::text as name from information_schema.tables where table_schema = $1::text and table_type = 'BASE TABLE'`,
+async function tablesOf(pool: Pool, schema: string): Promise<readonly Table[]> {
+  const { rows } = await pool.query<Table>(
+    `select t.table_name::text as name, exists (
+       select from information_schema.columns c
+       where c.table_schema = t.table_schema and c.table_name = t.table_name and c.column_name = 'conversation_id'
+     ) as "byConversation"
+     from information_schema.tables t where t.table_schema = $1::text and t.table_type = 'BASE TABLE'`,
     [schema],
   );
-  return rows.map(({ name }) => name);
+  return rows;
 }
 
-async function rowsOf(pool: Pool, schema: string, table: string): Promise<string[]> {
-  const { rows } = await pool.query<{ row: string }>(`select to_jsonb(t)::text as row from ${schema}.${table} t`);
+async function rowsOf(
+  pool: Pool,
+  schema: string,
+  { name, byConversation }: Table,
+  conversations: readonly string[] | null,
+): Promise<readonly string[]> {
+  const nodes = `select n.node_id from ${schema}.nodes_v1 n where n.conversation_id = any ($1::uuid[])`;
+  const isTheirs = byConversation ? 't.conversation_id = any ($1::uuid[])' : `t.node_id in (${nodes})`;
+  const { rows } = await pool.query<{ row: string }>(
+    `select to_jsonb(t)::text as row from ${schema}.${name} t ${conversations ? `where ${isTheirs}` : ''}`,
+    conversations ? [conversations] : [],
+  );
   return rows.map(({ row }) => row);
 }
