@@ -1,6 +1,5 @@
 import { createTestDatabase } from '../support/database';
 import { runBench, smallSizes } from './bench';
-import type { Row } from './rows';
 
 /** Small, and only what is the same on every machine: no time is judged here. */
 describe('the bench, in small', () => {
@@ -9,8 +8,8 @@ describe('the bench, in small', () => {
       ...smallSizes,
       points: [
         { turn: 1, around: 0, conversations: 2 },
-        { turn: 10, around: 0, conversations: 1 },
-        { turn: 34, around: 0, conversations: 1 },
+        { turn: 10, around: 2, conversations: 1 },
+        { turn: 34, around: 2, conversations: 1 },
       ],
       resultBytes: 20_000,
       warmUp: 1,
@@ -25,11 +24,7 @@ describe('the bench, in small', () => {
       'turn 34 to turn 10, beyond what is sent',
     ]);
     expect(replays?.map(({ what }) => what)).toEqual([1, 10, 34].map((turn) => `turn ${turn}: replay to reading`));
-    // A difference of two times may be less than nothing on a busy machine; whatever else is measured is more.
-    const isDifference = ({ what }: Row): boolean => what.endsWith('beyond what is sent');
-    const rows = sections.flatMap((section) => section.rows);
-    expect(rows.filter((row) => !Number.isFinite(row.ratio))).toEqual([]);
-    expect(rows.filter((row) => row.ratio <= 0 && !isDifference(row))).toEqual([]);
+    expect(sections.flatMap(({ rows }) => rows).filter(({ ratio }) => !(ratio > 0))).toEqual([]);
     // Tables this small are a good part free space, so the aims (0.6 and 1.1) are not asked of them.
     const ratioOf = (what: string) => storage?.find((row) => row.what === what)?.ratio ?? NaN;
     expect(ratioOf('all turns: log')).toBeLessThan(0.75);

@@ -37,7 +37,7 @@ export async function measureMemory(site: Site): Promise<Section> {
     rows.push({
       what: `a turn with a 20 MB result (${what}): memory to its bytes`,
       ratio: taken / size,
-      aim: { most: 20 },
+      aim: { most: 15 },
       detail,
     });
   }

@@ -178,7 +178,7 @@ it.each([2, 20])(
 );
 
 /** README, "Limits": what a turn with a result of 20 MB takes beyond what the process had before. */
-const MEMORY_OF_A_TURN = 400 * MiB;
+const MEMORY_OF_A_TURN = 300 * MiB;
 
 it('P07: takes no more memory for a turn with a result of 20 MB than the README says', async () => {
   const own = await deployment.spawn();
