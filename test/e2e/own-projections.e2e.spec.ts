@@ -48,6 +48,16 @@ beforeAll(async () => {
     `module.exports = { name: 'no-table', version: 1, on: {}, tables: { t: { columns: { a: 'nonsense' }, key: ['a'], erase: 'keep' } } };`,
   );
   writeFileSync(
+    join(dir, 'no-column.cjs'),
+    `module.exports = { name: 'no-column', version: 1, on: {}, tables: { t: { columns: { a: 'text' }, key: ['a'], erase: 'keep' } },
+       query: { parameters: { a: { type: 'uuid' } }, sql: 'select b from read.t where a = :a::text' } };`,
+  );
+  writeFileSync(
+    join(dir, 'shares.cjs'),
+    `module.exports = { name: 'shares', version: 1, on: {}, tables: { t: { columns: { a: 'text' }, key: ['a'], erase: 'keep' } },
+       query: { parameters: { of: { type: 'integer' }, day: { type: 'text' } }, sql: 'select 60 / :of as share, :day::date as day' } };`,
+  );
+  writeFileSync(
     join(dir, 'poisoned.cjs'),
     `module.exports = { name: 'poisoned', version: 1, tables: { t: { columns: { a: 'text not null' }, key: ['a'], erase: 'keep' } },
        on: { TurnStarted: async (event, tables) => { const { question } = await event.open(); if (question.includes('poison')) throw new Error(question);
@@ -116,6 +126,21 @@ it('G10: gives a tenant its own rows, whatever it asks for and whatever the SQL 
   expect(await api.send('GET', '/v1/projections/conversation-tree/query')).toMatchObject({ status: 404 });
 });
 
+it('a value that a query cannot take is the caller’s fault, and what else it cannot do is its own', async () => {
+  const answered = (query: string) => api.send('GET', `/v1/projections/shares/query?${query}`);
+  expect(await answered('of=20&day=2026-11-30')).toMatchObject({ status: 200, body: { items: [{ share: '3' }] } });
+  for (const query of ['of=20&day=2026-11-31', 'of=20&day=today-ish', 'of=1e3', 'of=99999999999999999999', 'day=%00'])
+    expect(await answered(query)).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+  expect(await answered('of=0')).toMatchObject({
+    status: 500,
+    body: {
+      code: 'query_failed',
+      detail:
+        'The query of the projection shares failed with the SQLSTATE 22012. Whoever keeps that projection mends its SQL and starts again.',
+    },
+  });
+});
+
 it('stands in the description, with its parameters', async () => {
   const { paths } = await api.get<{ paths: Record<string, { get: { parameters: { name: string }[] } }> }>(
     '/openapi.json',
@@ -137,6 +162,7 @@ it('a file that is no projection is one clear sentence, and keeps nobody from an
     expect.stringMatching(/^The projection \/projections\/broken\.ts is left out: line 1: '}' expected\.+$/),
     expect.stringMatching(/^The projection \/projections\/nameless\.js is left out: name: .*\.$/),
     'The projection /projections/throws.mjs is left out: not today.',
+    'The projection no-column is left out: its query cannot be answered: column "b" does not exist. Mend it and start again.',
     'The projection no-table is left out: its tables could not be made: type "nonsense" does not exist. Nothing was changed.',
   ]);
   expect(existsSync(join(dir, 'palimpsest.d.ts'))).toBe(true);
@@ -206,7 +232,7 @@ it('every projection, the shipped examples among them, is what a rebuild makes o
   const { own, store } = process.installation.running.system;
   // What `poisoned` keeps of an erased conversation, a rebuild can't open any more.
   const models = own.models.filter(({ definition }) => definition.name !== 'poisoned');
-  expect(models.map(({ definition }) => definition.name)).toEqual(['resting-answers', 'token-cost', 'turns']);
+  expect(models.map(({ definition }) => definition.name)).toEqual(['resting-answers', 'shares', 'token-cost', 'turns']);
   expect(
     await faultsOfReadModels(
       store,

@@ -22,6 +22,7 @@ export type RefusalCode =
   | 'not_reissuable'
   | 'not_switchable'
   | 'outcome_unknown'
+  | 'query_failed'
   | 'rebuild_running'
   | 'revision_conflict'
   | 'sealed'

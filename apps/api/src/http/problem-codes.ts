@@ -51,6 +51,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   not_switchable: { status: 409, title: 'The head cannot go there' },
   outcome_unknown: { status: 503, title: 'The outcome is unknown', retryAfter: 1 },
   payload_too_large: { status: 413, title: 'The request is too large' },
+  query_failed: { status: 500, title: 'The query of this projection failed' },
   rebuild_running: { status: 409, title: 'A rebuild of this projection runs' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
   revision_conflict: { status: 409, title: 'Somebody else was first' },

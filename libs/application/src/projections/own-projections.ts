@@ -1,6 +1,7 @@
 import type { Logger, Pool } from '@palimpsest/platform';
-import { migrate } from '@palimpsest/platform';
+import { isDatabaseAway, migrate } from '@palimpsest/platform';
 import {
+  checkOwnQuery,
   firstGeneration,
   LiveTables,
   loadProjections,
@@ -74,16 +75,33 @@ export async function openOwnProjections({
     const projection = ownProjection(definition, opening as Opening);
     try {
       await migrate(pool, [firstGeneration(projection)]);
-      models.push({ definition, projection, tables: new LiveTables(pool, projection) });
     } catch (error) {
-      said.push(`The projection ${definition.name} is left out: ${reasonOf(error as Error)}`);
+      said.push(leftOut(definition, tablesFault(error as Error)));
+      continue;
     }
+    const tables = new LiveTables(pool, projection);
+    const wrong = await queryFault(pool, tables, definition);
+    if (wrong === undefined) models.push({ definition, projection, tables });
+    else said.push(leftOut(definition, wrong));
   }
   for (const fault of said) log.error({ fault }, 'a projection of yours is left out');
   return new OwnProjections(pool, opening, models, said);
 }
 
-const reasonOf = ({ message }: Error): string =>
+const leftOut = ({ name }: OwnDefinition, why: string): string => `The projection ${name} is left out: ${why}`;
+
+const tablesFault = ({ message }: Error): string =>
   /was changed after/.test(message)
     ? 'its tables are not those that its version has in this database. Raise its version.'
     : message.replace(/^Migration \S+ failed: /, 'its tables could not be made: ');
+
+/** Found now, and not by the first who asks. */
+async function queryFault(pool: Pool, tables: LiveTables, { query }: OwnDefinition): Promise<string | undefined> {
+  try {
+    if (query) await checkOwnQuery({ pool, tables }, query);
+    return undefined;
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    return `its query cannot be answered: ${(error as Error).message}. Mend it and start again.`;
+  }
+}

@@ -1,5 +1,5 @@
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
-import { type OwnAnswer, WrongParameter } from '@palimpsest/read-models';
+import { type OwnAnswer, QueryFailed, WrongParameter } from '@palimpsest/read-models';
 import type { Caller } from '../caller/caller';
 import { answer, type Answer, refused } from '../refusal';
 import { guarded, upToPosition } from '../system/guard';
@@ -34,6 +34,11 @@ export class QueryProjectionHandler implements IQueryHandler<QueryProjection> {
           return found ? answer(found) : unknown;
         } catch (error) {
           if (error instanceof WrongParameter) return refused('validation_failed', `${error.message}.`);
+          if (error instanceof QueryFailed)
+            return refused(
+              'query_failed',
+              `${error.message}. Whoever keeps that projection mends its SQL and starts again.`,
+            );
           throw error;
         }
       }),
