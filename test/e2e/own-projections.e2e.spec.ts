@@ -168,6 +168,13 @@ it('a file that is no projection is one clear sentence, and keeps nobody from an
   expect(existsSync(join(dir, 'palimpsest.d.ts'))).toBe(true);
 });
 
+it('writes no projection under a name that is Palimpsest’s own', async () => {
+  expect(await make('approvals')).toMatchObject({
+    end: 2,
+    err: 'Palimpsest has a projection approvals of its own. Give yours another name.\n',
+  });
+});
+
 it('an event that a handler of yours cannot take parks its conversation there alone, without a word of it', async () => {
   const conversationId = await api.conversation();
   const turn = await api.ask(conversationId, say('canary-poison'));

@@ -1,3 +1,4 @@
+import { projections } from '@palimpsest/application';
 import { loadConfig } from '@palimpsest/platform';
 import { isProjectionName } from '@palimpsest/read-models';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,6 +24,8 @@ export class NewProjectionCommand extends Verb {
       throw new UsageError(
         'A projection needs a name of small letters, digits and hyphens, at most 40: projections new NAME.',
       );
+    if (Object.values(projections).some((known) => known.name === name))
+      throw new UsageError(`Palimpsest has a projection ${name} of its own. Give yours another name.`);
     const folder = loadConfig(process.env).projectionsDir;
     const target = join(folder, `${name}.ts`);
     if (existsSync(target)) throw new UsageError(`${target} is there already.`);
