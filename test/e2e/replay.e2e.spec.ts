@@ -454,6 +454,18 @@ describe('from a terminal', () => {
     endless.signal('SIGINT');
     expect(await endless.result()).toMatchObject({ end: 130, err: '' });
 
+    const newcomer = await deployment.client(process);
+    const nothing = await newcomer.get<{ next: string }>('/v1/events');
+    expect(nothing).toEqual({ items: [], next: expect.stringMatching(/^r1\./), caughtUp: true });
+    expect(await api.send('GET', `/v1/events?cursor=${nothing.next}`)).toMatchObject({
+      status: 400,
+      body: { code: 'validation_failed' },
+    });
+    await newcomer.conversation();
+    expect(await newcomer.get(`/v1/events?cursor=${nothing.next}`)).toMatchObject({
+      items: [{ type: 'AssistantVersionCreated' }, { type: 'ConversationStarted' }],
+    });
+
     const pages = [];
     for (let cursor = ''; pages.length < 50;) {
       const page = await api.get<{ items: { position: string }[]; next: string }>(`/v1/events?limit=4&conversationId=${conversationId}${cursor}`); // prettier-ignore
@@ -463,6 +475,6 @@ describe('from a terminal', () => {
     }
     expect(pages.flatMap(({ items }) => items)).toEqual((await api.get<{ items: unknown[] }>(`/v1/events?limit=200&conversationId=${conversationId}`)).items); // prettier-ignore
     expect((await stranger.send('GET', `/v1/events?conversationId=${conversationId}`)).status).toBe(404);
-    expect(await api.get('/v1/events?cursor=end')).toMatchObject({ items: [] });
+    expect(await api.get('/v1/events?cursor=end')).toMatchObject({ items: [], caughtUp: true });
   });
 });

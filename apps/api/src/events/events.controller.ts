@@ -3,12 +3,12 @@ import { QueryBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { type Caller, type EventPageAsked, type EventPageView, ListEvents } from '@palimpsest/application';
 import { existing } from '../http/ids';
-import { bigintOf, given } from '../http/json';
+import { given } from '../http/json';
 import { ApiProblems } from '../http/openapi';
 import { valueOf } from '../http/problem';
 import { CurrentCaller } from '../http/request';
 import { queryOf } from '../http/validate';
-import { EventPageBody, EventsQuery } from './events.dto';
+import { EventPageBody, eventCursor, EventsQuery } from './events.dto';
 
 @ApiTags('events')
 @ApiBearerAuth()
@@ -22,8 +22,9 @@ export class EventsController {
   @ApiQuery({
     name: 'cursor',
     required: false,
-    schema: { type: 'string', pattern: '^(\\d{1,18}|-1|end)$' },
-    description: '`next` of the page before, or a position; `end`: what is yet to come. Left out: from the beginning',
+    schema: { type: 'string', pattern: eventCursor.source },
+    description:
+      '`next` of the page before, or the position of an event; `end`: what is yet to come. Left out: from the beginning',
   })
   @ApiQuery({ name: 'conversationId', required: false, schema: { type: 'string' }, description: 'Of this one alone' })
   @ApiOkResponse({ type: EventPageBody })
@@ -32,7 +33,7 @@ export class EventsController {
     @CurrentCaller() caller: Caller,
     @Query(queryOf(EventsQuery)) { limit = '50', cursor, conversationId }: EventsQuery,
   ): Promise<EventPageView> {
-    const from: EventPageAsked['cursor'] = cursor === 'end' ? cursor : bigintOf(cursor);
+    const from: EventPageAsked['cursor'] = cursor !== undefined && /^\d+$/.test(cursor) ? BigInt(cursor) : cursor;
     const id = conversationId === undefined ? undefined : existing('conversation', conversationId);
     const page = { limit: Number(limit), ...given({ cursor: from, conversationId: id }) };
     return valueOf(await this.queries.execute(new ListEvents(caller, page)));

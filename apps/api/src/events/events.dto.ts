@@ -5,13 +5,15 @@ import type { Json } from '../http/json';
 import { ApiDecimal, ApiId } from '../http/openapi';
 import { IsReference, Optional } from '../http/rules';
 
+export const eventCursor = /^(?:\d{1,18}|end|r1\.[\w-]{59})$/;
+
 export class EventsQuery {
   @Optional()
   @Matches(/^(?:[1-9]\d?|1\d\d|200)$/, { message: '$property must be a number from 1 to 200' })
   readonly limit?: string;
 
   @Optional()
-  @Matches(/^(?:\d{1,18}|-1|end)$/, { message: '$property must be a position, or end' })
+  @Matches(eventCursor, { message: '$property must be one that this list gave, a position, or end' })
   readonly cursor?: string;
 
   @Optional()
@@ -34,10 +36,7 @@ export class EventBody implements Json<EventView> {
 
 export class EventPageBody implements Json<EventPageView> {
   @ApiProperty({ type: [EventBody] }) readonly items!: EventBody[];
-  @ApiProperty({
-    type: 'string',
-    pattern: '^-?\\d+$',
-    description: 'Where to go on; never null: the log goes on. A page may hold less than was asked for',
-  })
+  @ApiProperty({ description: 'Where to go on; never null: the log goes on. A page may hold less than was asked for' })
   readonly next!: string;
+  @ApiProperty({ description: 'There is no more at the moment' }) readonly caughtUp!: boolean;
 }

@@ -62,9 +62,12 @@ export class TailCommand extends RemoteVerb {
     });
   }
 
-  @Option({ flags: '--after <position>', description: 'From behind this position of the log on' })
+  @Option({
+    flags: '--after <position>',
+    description: 'From behind this position of the log on, or where a tail that broke off said',
+  })
   parseAfter(position: string): string {
-    if (/^\d{1,18}$/.test(position)) return position;
+    if (/^(?:\d{1,18}|r1\.[\w-]+)$/.test(position)) return position;
     throw new UsageError('A position is a whole number: --after 1234.');
   }
 
@@ -92,7 +95,7 @@ class Events {
     private cursor: string | undefined,
   ) {}
 
-  /** The position up to which all was seen. */
+  /** Up to where all was seen. */
   get seen(): string | undefined {
     return this.cursor === 'end' ? undefined : this.cursor;
   }
@@ -102,10 +105,9 @@ class Events {
     const query = new URLSearchParams({ limit: String(limit) });
     if (this.cursor !== undefined) query.set('cursor', this.cursor);
     if (this.conversationId !== undefined) query.set('conversationId', this.conversationId);
-    const { items, next } = await remote.json<Page>('GET', `/v1/events?${query.toString()}`);
-    const more = next !== this.cursor && this.cursor !== 'end';
+    const { items, next, caughtUp } = await remote.json<Page>('GET', `/v1/events?${query.toString()}`);
     this.cursor = next;
-    return { items, more };
+    return { items, more: !caughtUp };
   }
 }
 

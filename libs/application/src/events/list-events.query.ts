@@ -15,16 +15,18 @@ export interface EventView extends Written {
   readonly data: JsonObject;
 }
 
-/** In the order of the log. `next` is never null: the log goes on. */
+/** In the order of the log. `next` is never null: the log goes on. It is sealed, so that it does not tell how much others write. */
 export interface EventPageView {
   readonly items: readonly EventView[];
-  readonly next: bigint;
+  readonly next: string;
+  /** There is no more at the moment. */
+  readonly caughtUp: boolean;
 }
 
 export interface EventPageAsked {
   readonly limit: number;
-  /** Behind this position; `end`: behind all that is there now. Left out: from the beginning. */
-  readonly cursor?: bigint | 'end';
+  /** A `next`, or behind this position; `end`: behind all that is there now. Left out: from the beginning. */
+  readonly cursor?: string | bigint;
   readonly conversationId?: string;
 }
 
