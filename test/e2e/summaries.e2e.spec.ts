@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import type { AssistantSpecification } from '@palimpsest/application';
 import type { ItemTagging } from '@palimpsest/conversation';
+import { conversationKeyId } from '@palimpsest/event-store';
 import { type Client, type Turn, until } from '../support/client';
 import { requested, unpairedIn } from '../support/client-requests';
-import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { Deployment, eventsOf, type InnerProcess, linesOf } from '../support/installation';
 import { palimpsest } from './cli-process';
 
 let deployment: Deployment;
@@ -152,6 +153,102 @@ describe('a summary', () => {
     const shown = (await partOf(turns[3] as Turn)).questions.filter((text) => text.startsWith(OPENING));
     expect(shown[0]).toContain('Asked: question-1');
     expect(shown[1]).toContain('Asked: question-3');
+  });
+});
+
+describe('while a summary is being made', () => {
+  const slow = { context: { ...small.context, summaries: { instruction: `Summarise. [[sim: stall ms=700 after=0]] ${say('in short')}` } } }; // prettier-ignore
+  const statuses = async (conversationId: string) =>
+    (await summaries(conversationId)).map(({ status }) => String(status));
+
+  /** Three turns, and the summary of two of them that is out. */
+  async function told(): Promise<{ readonly conversationId: string; readonly turns: readonly Turn[] }> {
+    const conversationId = await api.conversation([], slow);
+    const turns = await talk(conversationId, 1, 3);
+    await until(async () => (await statuses(conversationId)).includes('pending'));
+    return { conversationId, turns };
+  }
+
+  /** Nobody makes it any more, and what broke over it is not said again at every sweep. */
+  async function comesToRest(logged: number): Promise<void> {
+    const { work } = process.installation.running.system;
+    await until(() => work.carriers.length === 0);
+    const broken = () => linesOf(process).slice(logged).filter(({ level }) => level === 'error').length; // prettier-ignore
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(broken()).toBeLessThanOrEqual(2);
+    expect((await api.send('GET', '/readyz')).status).toBe(200);
+  }
+
+  it('by one process, no other makes it too; what two made at the same instant is one in every request, the older', async () => {
+    const other = await deployment.start();
+    const { conversationId } = await told();
+    await api.at(other).ask(conversationId, `question-4 ${say('answer-4')}`);
+    await until(async () => !(await statuses(conversationId)).includes('pending'));
+    expect(await statuses(conversationId)).toEqual(['succeeded']);
+
+    const twice = await api.conversation([], { context: { window: null, pressure: null } });
+    const [, second] = await talk(twice, 1, 3);
+    const made = await Promise.all(
+      [process, other].map(async ({ installation }, at) => {
+        const { identities, work, newId } = installation.running.system;
+        const identity = await identities.find(twice);
+        if (!identity || !second) throw new Error('There is no such conversation.');
+        const ids = { nodeId: newId(), carrier: newId() };
+        const run = { instruction: `Summarise. ${say(`summary-${at}`)}`, parent: second.head ?? '', segment: 'window' } as const; // prettier-ignore
+        const requested = await work.request(identity, { type: 'RequestSummary', ...ids, ...run }, 'test');
+        return requested.ok && 'outcome' in requested ? { at, ...(await requested.outcome) } : undefined;
+      }),
+    );
+    const [older, younger] = await summaries(
+      twice,
+      String(
+        made
+          .map((one) => one?.revision ?? 0n)
+          .sort()
+          .at(-1),
+      ),
+    );
+    expect([older, younger].map((node) => node?.status)).toEqual(['succeeded', 'succeeded']);
+    const words = `summary-${made.find((one) => one?.nodeId === older?.id)?.at}`;
+    for (const at of [process, other, process]) {
+      const { questions } = await partOf(await api.at(at).ask(twice, `later ${say('answer')}`));
+      expect(questions.filter((text) => text.startsWith(OPENING))).toEqual([`${OPENING}${words}`]);
+    }
+    expect(await foldedRuns(twice)).toMatchObject([{ summary: older?.id }]);
+    await other.close();
+  });
+
+  it('a clear leaves it where it is: no later request holds it, and no later summary goes on from it', async () => {
+    const { conversationId } = await told();
+    await api.clear(conversationId);
+    const turns = await talk(conversationId, 4, 6);
+    await until(async () => (await statuses(conversationId)).join() === 'succeeded,succeeded');
+    turns.push(...(await talk(conversationId, 7, 7)));
+    for (const turn of turns) expect((await replayOf(turn)).body).not.toMatch(/question-[123]/);
+    const [before, after] = (await requests(conversationId)).filter(({ kind }) => kind === 'summary');
+    expect(after).not.toHaveProperty('continues');
+    expect((await api.replay(after?.nodeId ?? '')).body).not.toMatch(/question-[123]/);
+    expect(await foldedRuns(conversationId)).toMatchObject([{ summary: after?.nodeId }]);
+    expect(before?.nodeId).not.toBe(after?.nodeId);
+  });
+
+  it.each([
+    ['a delete', (conversationId: string) => api.remove(conversationId)],
+    [
+      'the end of its key',
+      (conversationId: string) => process.installation.running.system.keys.destroy(conversationKeyId(conversationId)),
+    ],
+  ])('%s ends it, nothing of it is stored, and the process goes on', async (_what, end) => {
+    // prettier-ignore
+    const { conversationId } = await told();
+    const logged = process.log.length;
+    await end(conversationId);
+    await comesToRest(logged);
+    const { store } = process.installation.running.system;
+    const types: string[] = [];
+    for await (const { type } of store.readStream(`conversation-${conversationId}`)) types.push(type);
+    expect(types.lastIndexOf('CallSucceeded')).toBeLessThan(types.lastIndexOf('CallRequested'));
+    expect((await api.send('GET', `/v1/conversations/${conversationId}/tree`)).status).toBe(410);
   });
 });
 
