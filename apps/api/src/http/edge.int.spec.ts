@@ -3,6 +3,7 @@ import {
   AskQuestion,
   AwaitTurn,
   CreateAssistantVersion,
+  DiffNodes,
   GetConversation,
   ListConversations,
   refused,
@@ -218,6 +219,8 @@ describe('paths and queries', () => {
       conversationId: ids.conversation,
       atLeast: { minRevision: 12n },
     });
+    await call(`/v1/nodes/${ids.node}/diff?with=${ids.node}&minRevision=12&minPosition=34`);
+    expect(edge.bus.last(DiffNodes).atLeast).toEqual({ minRevision: 12n, minPosition: 34n });
     expect(await code(await call(`${conversation}?minRevision=99999999999999999999`))).toEqual([
       400,
       'validation_failed',

@@ -86,16 +86,15 @@ export const ApiPart = (limit = { maximum: 200, default: 50 }): MethodDecorator 
     }),
   );
 
-export const ApiPage = (): MethodDecorator =>
-  applyDecorators(
-    ApiPart(),
-    ApiQuery({
-      name: 'minPosition',
-      required: false,
-      description: 'Waits, bounded, until the read model has reached this position; else 503 `behind`.',
-      schema: { type: 'string', pattern: '^\\d{1,18}$' },
-    }),
-  );
+export const ApiMinPosition = (): MethodDecorator =>
+  ApiQuery({
+    name: 'minPosition',
+    required: false,
+    description: 'Waits, bounded, until the read model has reached this position; else 503 `behind`.',
+    schema: { type: 'string', pattern: '^\\d{1,18}$' },
+  });
+
+export const ApiPage = (): MethodDecorator => applyDecorators(ApiPart(), ApiMinPosition());
 
 /** A revision or a position: bigint inside, a decimal string in JSON. */
 export const ApiDecimal = (): PropertyDecorator => ApiProperty({ type: 'string', pattern: '^\\d+$', example: '17' });

@@ -7,9 +7,10 @@ import type {
   RequestDiffView,
   ShownItemView,
 } from '@palimpsest/application';
+import { AtLeastQuery } from '../http/at-least';
 import type { Json } from '../http/json';
 import { ApiId } from '../http/openapi';
-import { IsReference } from '../http/rules';
+import { IsDecimal, IsReference, Optional } from '../http/rules';
 import { partKinds } from './nodes.dto';
 
 const changes = ['added', 'removed', 'changed', 'same'] as const satisfies readonly Change[];
@@ -18,9 +19,13 @@ const types = [
   ...['assistant', 'reasoning', 'tool_call', 'tool_result', 'block'] as const,
 ] satisfies readonly ItemDifferenceView['type'][]; // prettier-ignore
 
-export class DiffQuery {
+export class DiffQuery extends AtLeastQuery {
   @IsReference()
   readonly with!: string;
+
+  @Optional()
+  @IsDecimal()
+  readonly minPosition?: string;
 }
 
 class ComparedRequestBody implements Json<ComparedRequestView> {

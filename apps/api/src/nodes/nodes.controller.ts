@@ -29,7 +29,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AtLeastQuery, atLeast } from '../http/at-least';
 import { preferred } from '../http/accept';
 import { existing, idOf } from '../http/ids';
-import { ApiIdempotencyKey, ApiMinRevision, ApiProblems, whileWriting } from '../http/openapi';
+import { bigintOf, given } from '../http/json';
+import { ApiIdempotencyKey, ApiMinPosition, ApiMinRevision, ApiProblems, whileWriting } from '../http/openapi';
 import { valueOf } from '../http/problem';
 import { CurrentCaller, CurrentIdempotency } from '../http/request';
 import { bodyOf, queryOf } from '../http/validate';
@@ -139,6 +140,8 @@ export class NodesController {
       'What two answers saw, item by item, whatever their providers and conversations: from this node to another',
   })
   @ApiQuery({ name: 'with', required: true, schema: { type: 'string' }, description: 'The other node, the later one' })
+  @ApiMinRevision()
+  @ApiMinPosition()
   @ApiOkResponse({ type: RequestDiffBody })
   @ApiProblems('not_found', 'no_exact_request', 'behind', 'sealed')
   async diffNodes(
@@ -146,7 +149,8 @@ export class NodesController {
     @Param('id', idOf('node')) id: string,
     @Query(queryOf(DiffQuery)) query: DiffQuery,
   ): Promise<RequestDiffView> {
-    return valueOf(await this.queries.execute(new DiffNodes(caller, id, existing('node', query.with))));
+    const when = { ...atLeast(query), ...given({ minPosition: bigintOf(query.minPosition) }) };
+    return valueOf(await this.queries.execute(new DiffNodes(caller, id, existing('node', query.with), when)));
   }
 }
 

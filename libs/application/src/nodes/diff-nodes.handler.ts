@@ -2,7 +2,9 @@ import { diffItems, type Replay, type ShownItem, shownItems } from '@palimpsest/
 import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import type { NodeRow } from '@palimpsest/read-models';
 import type { Caller } from '../caller/caller';
+import type { AtLeast } from '../conversations/conversation.queries';
 import { answer, type Answer } from '../refusal';
+import { upToPosition } from '../system/guard';
 import { System } from '../system/system';
 import { differenceView, sumsOf } from './difference-view';
 import type { ComparedRequestView, RequestDiffView } from './diff.views';
@@ -19,8 +21,12 @@ interface Compared {
 export class DiffNodesHandler implements IQueryHandler<DiffNodes> {
   constructor(private readonly system: System) {}
 
-  async execute({ caller, nodeId, withNodeId }: DiffNodes): Promise<Answer<RequestDiffView>> {
-    const before = await this.compared(caller, nodeId);
+  async execute(query: DiffNodes): Promise<Answer<RequestDiffView>> {
+    return upToPosition(this.system, this.system.projector, query.atLeast.minPosition, () => this.diff(query));
+  }
+
+  private async diff({ caller, nodeId, withNodeId, atLeast }: DiffNodes): Promise<Answer<RequestDiffView>> {
+    const before = await this.compared(caller, nodeId, atLeast);
     if (!before.ok) return before;
     const after = await this.compared(caller, withNodeId);
     if (!after.ok) return after;
@@ -28,8 +34,8 @@ export class DiffNodesHandler implements IQueryHandler<DiffNodes> {
     return answer({ before: before.value.request, after: after.value.request, sums: sumsOf(items), items });
   }
 
-  private async compared(caller: Caller, nodeId: string): Promise<Answer<Compared>> {
-    return ownNode(this.system, caller, nodeId, {}, (row) =>
+  private async compared(caller: Caller, nodeId: string, atLeast: AtLeast = {}): Promise<Answer<Compared>> {
+    return ownNode(this.system, caller, nodeId, atLeast, (row) =>
       ifExact(nodeId, async () => {
         const { replay, pieces } = await this.system.replayer.shown(row.conversation_id, row.node_id, row.requested_revision); // prettier-ignore
         return { request: requestView(row, replay), items: shownItems(pieces) };

@@ -34,6 +34,8 @@ export class DiffNodes extends Query<Answer<RequestDiffView>> {
     readonly caller: Caller,
     readonly nodeId: string,
     readonly withNodeId: string,
+    /** The revision is of the first one's conversation. */
+    readonly atLeast: AtLeast & { readonly minPosition?: bigint } = {},
   ) {
     super();
   }
