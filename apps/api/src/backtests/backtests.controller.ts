@@ -23,7 +23,7 @@ export class BacktestsController {
     summary: 'Assembles an assistant’s past requests again, by another policy, and says which would have been others. Operator and tenant',
     description: 'Page by page, conversation by conversation; sums are those of the page. No model is called and nothing is stored: a summary that nobody made is told as `wouldSummarise`, and its turns stand in `after` word by word.',
   }) // prettier-ignore
-  @ApiIdempotencyKey()
+  @ApiIdempotencyKey('Has no effect: nothing is stored, and each page is read from the log anew.')
   @ApiBody({ type: BacktestBody })
   @ApiOkResponse({ type: BacktestPageBody })
   @ApiProblems('not_found')

@@ -58,11 +58,13 @@ export function ApiProblems(...codes: readonly ProblemCode[]): MethodDecorator {
   return applyDecorators(...responses);
 }
 
-export const ApiIdempotencyKey = (): MethodDecorator =>
+export const ApiIdempotencyKey = (
+  description = 'The same key and body at the same path: the same result, and no second run. Printable ASCII.',
+): MethodDecorator =>
   ApiHeader({
     name: 'Idempotency-Key',
     required: false,
-    description: 'The same key and body at the same path: the same result, and no second run. Printable ASCII.',
+    description,
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   });
 
