@@ -70,7 +70,10 @@ describe('a conversation as it was', () => {
     // In the midst of a turn: its first call is out.
     const midst = await api.get(at(conversationId, 'tree?asOf=2'));
     expect(midst).toMatchObject({ head: null, revision: '2', nodes: [{ status: 'pending' }], asOf: { revision: '2' } });
-    expect(await api.get(at(conversationId, 'transcript?asOf=9999'))).toMatchObject({ head: null, bubbles: [] });
+    expect(await api.get(at(conversationId, 'transcript?asOf=9999'))).toMatchObject({
+      ...{ head: null, bubbles: [] },
+      asOf: { revision: moments.at(-1)?.revision, position: moments.at(-1)?.position },
+    });
     expect(await api.get(at(conversationId, `state?asOf=${moments[2]?.revision}&at=${asked.nodes[1]}`))).toMatchObject({
       fields: [{ field: 'budget', value: 10_000 }],
     });

@@ -36,7 +36,8 @@ export const ApiWhen = (): MethodDecorator =>
         position: { value: 'position:345', summary: 'As of a position of the log' },
         instant: { value: '2026-11-30T06:44:04Z', summary: 'Up to the first event that occurred later' },
       },
-      description: 'As it was known then. Beyond the end: the present. Before the start: 404 `before_start`.',
+      description:
+        'As it was known then. Beyond the end: the present, and `asOf` in the answer is the last event there is. Before the start: 404 `before_start`.',
     }),
   );
 
