@@ -87,7 +87,12 @@ describe('a conversation as it was', () => {
     for (const what of ['tree', 'transcript', 'state'])
       for (const asOf of [`position:${position}`, '2020-01-01T00:00:00Z'])
         expect(await code(`${what}?asOf=${asOf}`)).toBe('before_start');
-    expect(await code(`state?asOf=1&at=${nodes[0]}`)).toBe('not_found');
+    const early = async (node?: string) => (await api.send('GET', at(conversationId, `state?asOf=1&at=${node}`))).body;
+    expect(await early(nodes[0])).toMatchObject({
+      code: 'not_found',
+      detail: expect.stringMatching(/^The node was not there yet/),
+    });
+    expect(await early(`${nodes[0]}9`)).toMatchObject({ code: 'not_found', detail: 'There is no such node.' });
     for (const asOf of [
       'yesterday',
       '-1',

@@ -52,9 +52,15 @@ async function placedAt<T>(
   const at = nodeId ?? (state.status === 'active' ? state.head : null);
   const own = at === null || leadsTo(state, at);
   const place = own ? { conversationId: conversation.conversationId, nodeId: at, revision } : await before(system, conversation, at); // prettier-ignore
-  if (!place) return refused('not_found', 'There is no such node.');
+  if (!place) return asOf && at !== null && (await isOf(system, conversation, at)) ? notYet : noSuchNode;
   return work({ conversation, state, place, states, ...(asOf && { asOf }) });
 }
+
+const noSuchNode = refused('not_found', 'There is no such node.');
+const notYet = refused('not_found', 'The node was not there yet. Ask as of a later revision, position or instant.');
+
+const isOf = async ({ tree }: System, { conversationId }: ConversationIdentity, nodeId: string) =>
+  (await tree.node(nodeId))?.conversation_id === conversationId;
 
 /** A node of a conversation from which this one grows, as it was then. */
 async function before(system: System, { conversationId }: ConversationIdentity, nodeId: string) {
