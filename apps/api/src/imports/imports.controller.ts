@@ -18,7 +18,10 @@ export class ImportsController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post()
-  @ApiOperation({ summary: 'Makes a conversation of an exported document; the same one again adds nothing' })
+  @ApiOperation({
+    summary:
+      'Makes a conversation of an exported document; the same one again, for the same assistant and subject, adds nothing',
+  })
   @ApiIdempotencyKey()
   @ApiBody({ type: ImportBody })
   @ApiCreatedResponse({ type: ConversationBody })

@@ -32,7 +32,7 @@ const AT_ONCE = 4;
   arguments: '<files...>',
   argsDescription: { files: 'A document as "export" writes it, or an export of ChatGPT, LibreChat or Open WebUI' },
   description:
-    'Makes conversations of exported ones. The same file again adds nothing, so one that broke off is gone on with by the same command. Exit code 1: some were skipped',
+    'Makes conversations of exported ones. The same file again, for the same assistant and subject, adds nothing, so one that broke off is gone on with by the same command; for another of the two all comes in again. Exit code 1: some were skipped',
 })
 export class ImportCommand extends RemoteVerb {
   protected override readonly examples = [
