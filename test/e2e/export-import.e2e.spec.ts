@@ -191,6 +191,11 @@ describe('export and import', () => {
     const out = join(folder.path, 'talk.json');
     const written = await palimpsest(['export', conversationId, '--out', out], settings);
     expect(written).toMatchObject({ end: 0, err: '' });
+    const nowhere = join(folder.path, 'nowhere', 'talk.json');
+    expect(await palimpsest(['export', conversationId, '--out', nowhere], settings)).toEqual({
+      ...{ end: 2, out: '' },
+      err: `${nowhere} can't be written: ENOENT. Is its folder there, and writable?\n`,
+    });
     const read = await palimpsest(['import', out, '--assistant', assistantId, '--json'], settings);
     expect(read).toMatchObject({ end: 0, err: '' });
     const [imported] = (JSON.parse(read.out) as Report).conversations;

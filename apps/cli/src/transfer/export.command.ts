@@ -63,6 +63,10 @@ async function writeWhole(document: Readable, out: string): Promise<void> {
     await rename(partial, out);
   } catch (error) {
     await rm(partial, { force: true });
-    throw error;
+    const { syscall, code } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    throw new UsageError(`${out} can't be written: ${code ?? syscall}. Is its folder there, and writable?`, {
+      cause: error,
+    });
   }
 }
