@@ -430,6 +430,52 @@ describe('from a terminal', () => {
     liar.close();
   });
 
+  it('a request is sent again once for each key, and how the answer compares is the exit code', async () => {
+    const conversationId = await api.conversation();
+    const { nodes } = await api.ask(conversationId, 'is it so? [[sim: say so]]');
+    const node = nodes[0] ?? '';
+    const calls = deployment.model.captures.length;
+    // Takes the request and is gone before it answers.
+    const keys: string[] = [];
+    const gone = createServer((request) => {
+      keys.push(String(request.headers['idempotency-key']));
+      request.socket.destroy();
+    });
+    await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
+    const at = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
+    const [same, unanswered, absent, unusable] = await Promise.all(
+      [
+        run('reissue', node, '--idempotency-key', 'once'),
+        new CliProcess(['reissue', node, '--url', at, '--key', 'any']),
+        run('reissue', 'nobody'),
+        run('reissue', node, '--provider', 'openai'),
+      ].map((each) => each.result()),
+    );
+    gone.close();
+    expect(same).toMatchObject({ end: 0, err: '', out: expect.stringContaining('the same bytes') });
+    expect(same?.out).toContain('the same answer\n');
+    expect(keys).toHaveLength(1);
+    expect(unanswered).toMatchObject({ end: 3, out: '' });
+    expect(unanswered?.err).toContain(`--idempotency-key ${keys[0]} tells what became of the call`);
+    expect([absent?.end, absent?.err]).toEqual([3, 'There is no node with this id. (not_found)\n']);
+    expect(unusable).toMatchObject({ end: 2 });
+
+    expect(deployment.model.captures.length).toBe(calls + 1);
+    const again = await run('reissue', node, '--idempotency-key', 'once', '--json').result();
+    expect([again.end, parsed(again.out)]).toMatchObject([0, { of: node, differences: { equal: true } }]);
+    expect(deployment.model.captures.length).toBe(calls + 1);
+  });
+
+  it('another answer is the exit code 1, and none 3', async () => {
+    const conversationId = await api.conversation();
+    const failed = async (text: string) => (await api.ask(conversationId, text)).nodes[0] ?? '';
+    const once = await failed('[[sim: fail auth times=1]] [[sim: say so]]');
+    const always = await failed('[[sim: fail auth]]');
+    const [other, none] = await Promise.all([once, always].map((node) => run('reissue', node).result()));
+    expect(other).toMatchObject({ end: 1, err: '', out: expect.stringContaining('another answer\n') });
+    expect(none).toMatchObject({ end: 3, err: expect.stringMatching(/^The call failed: /) });
+  });
+
   it('the log is followed from any position on: a conversation, or all of the tenant, and nobody else', async () => {
     const stranger = await deployment.client(process);
     const foreign = await stranger.conversation();

@@ -34,16 +34,17 @@ export class Remote {
     private readonly patienceMs = PATIENCE_MS,
   ) {}
 
-  async json<T>(method: string, path: string, body?: unknown): Promise<T> {
-    return (await this.answer<T>(method, path, body)).body;
+  async json<T>(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<T> {
+    return (await this.answer<T>(method, path, body, idempotencyKey)).body;
   }
 
   async answer<T>(
     method: string,
     path: string,
     body?: unknown,
+    idempotencyKey?: string,
   ): Promise<{ readonly status: number; readonly body: T }> {
-    const response = await this.send(method, path, body);
+    const response = await this.send(method, path, body, idempotencyKey);
     const text = await response.text();
     if (response.ok) return { status: response.status, body: JSON.parse(text) as T };
     throw refusalOf(response.status, text);
@@ -51,18 +52,19 @@ export class Remote {
 
   /** The bytes of an answer, as they come. */
   async stream(path: string): Promise<ReadableStream<Uint8Array>> {
-    const response = await this.send('GET', path, undefined);
+    const response = await this.send('GET', path);
     if (response.ok && response.body) return response.body;
     throw refusalOf(response.status, await response.text());
   }
 
-  private async send(method: string, path: string, body: unknown): Promise<Response> {
+  private async send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Response> {
     try {
       return await fetch(new URL(path, this.url), {
         method,
         headers: {
           authorization: `Bearer ${this.key}`,
           ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         },
         signal: AbortSignal.any([this.interruption, AbortSignal.timeout(this.patienceMs)]),
         ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { ReissueView } from '@palimpsest/application';
 import { Command, Option } from 'nest-commander';
 import type { Json } from '../../../api/src/http/json';
 import { Interrupted, interruptible } from '../interruptible';
 import { oneLine } from '../one-line';
-import { type RemoteOptions, RemoteVerb } from '../remote';
+import { type RemoteOptions, RemoteRefusal, RemoteVerb } from '../remote';
 import { NotChecked, Unsound, UsageError } from '../verb';
 
 type Reissue = Json<ReissueView>;
@@ -11,6 +12,7 @@ type Reissue = Json<ReissueView>;
 interface ReissueOptions extends RemoteOptions {
   readonly model?: string;
   readonly provider?: string;
+  readonly idempotencyKey?: string;
 }
 
 /** A model may think for long. Milliseconds. */
@@ -30,30 +32,51 @@ export class ReissueCommand extends RemoteVerb {
     'reissue 01a229ff-1fd7-738f-80cd-6a29f0c093be-1 --provider anthropic --model claude-sonnet-4-5 --json',
   ];
 
-  override async run([node = '']: string[], { model, provider, ...options }: ReissueOptions): Promise<void> {
+  override async run(
+    [node = '']: string[],
+    { model, provider, idempotencyKey = randomUUID(), ...options }: ReissueOptions,
+  ): Promise<void> {
     if (provider !== undefined && model === undefined)
       throw new UsageError('Name the model too: --provider anthropic --model claude-sonnet-4-5.');
     const body = model === undefined ? {} : { model: { name: model, ...(provider !== undefined && { provider }) } };
-    const reissue = await this.send(node, body, options);
+    const reissue = await this.send(node, body, idempotencyKey, options);
     process.stdout.write(options.json ? `${JSON.stringify(reissue)}\n` : described(reissue));
     if (reissue.status === 'failed')
       throw new NotChecked(`The call failed: ${reissue.error?.detail ?? 'it is not known why'}`);
     if (!reissue.differences.equal) throw new Unsound();
   }
 
-  private async send(node: string, body: object, options: RemoteOptions): Promise<Reissue> {
+  private async send(node: string, body: object, key: string, options: RemoteOptions): Promise<Reissue> {
     try {
       return await interruptible((signal) =>
         this.remote(options, signal, PATIENCE_MS).json<Reissue>(
           'POST',
           `/v1/nodes/${encodeURIComponent(node)}/reissue`,
           body,
+          key,
         ),
       );
     } catch (error) {
-      if (error instanceof UsageError || error instanceof Interrupted) throw error;
-      throw new NotChecked((error as Error).message, { cause: error });
+      if (error instanceof UsageError) throw error;
+      const isRefused = error instanceof RemoteRefusal && error.status < 500;
+      const hint = isRefused
+        ? ''
+        : `The same command with --idempotency-key ${key} tells what became of the call, and makes no second one.`;
+      if (error instanceof Interrupted) {
+        process.stderr.write(`${hint}\n`);
+        throw error;
+      }
+      throw new NotChecked([(error as Error).message, hint].filter(Boolean).join('\n'), { cause: error });
     }
+  }
+
+  @Option({
+    flags: '--idempotency-key <key>',
+    description: 'That a command named whose answer did not arrive: no second call is made. Default: a new one',
+  })
+  parseIdempotencyKey(key: string): string {
+    if (/^[\x20-\x7e]{1,255}$/.test(key)) return key;
+    throw new UsageError('A key has 1 to 255 printable ASCII characters.');
   }
 
   @Option({ flags: '--model <name>', description: 'Another model: the request is made anew for it' })
