@@ -19,10 +19,18 @@ import { ProjectionsCommand } from './projections/projections.command';
 import { RebuildCommand } from './projections/rebuild.command';
 import { RetryCommand } from './projections/retry.command';
 import { TailCommand } from './tail/tail.command';
-import type { ParsedCommand } from './verb';
+import { exampleLines, type ParsedCommand } from './verb';
 import { ExportCommand } from './transfer/export.command';
 import { ImportCommand } from './transfer/import.command';
 import { VerifyCommand } from './verify/verify.command';
+
+const examples = [
+  'demo',
+  'replay 01a229ff-1fd7-738f-80cd-6a29f0c093be-1',
+  'import conversations.json --dry-run',
+  'projections new turns-by-day',
+  'verify',
+];
 
 /** One verb, one file; a group of verbs, one folder. */
 @Module({
@@ -40,6 +48,9 @@ export class CliModule {
       .name('palimpsest')
       .enablePositionalOptions()
       .description('Palimpsest: a conversation backend that can show, byte for byte, what a model saw')
-      .addHelpText('after', '\nSettings come from the same environment variables as those of the server.\n');
+      .addHelpText(
+        'after',
+        `${exampleLines(examples)}\nSettings come from the same environment variables as those of the server.\n`,
+      );
   }
 }

@@ -18,6 +18,10 @@ export class NotChecked extends Error {
   override readonly name = 'NotChecked';
 }
 
+/** As they stand at the end of a help. */
+export const exampleLines = (examples: readonly string[]): string =>
+  `\nExamples:\n${examples.map((example) => `  $ palimpsest ${example}\n`).join('')}`;
+
 /** A verb of the command line: throws where it fails, and leaves the exit code to `main`. */
 export abstract class Verb extends CommandRunner {
   /** Shown under `--help`. */
@@ -25,11 +29,10 @@ export abstract class Verb extends CommandRunner {
 
   /** The base class gives each verb its command here, before it adds the options. */
   override setCommand(command: ParsedCommand): this {
-    const examples = this.examples.map((example) => `  $ palimpsest ${example}\n`);
     command
       .exitOverride()
       .allowExcessArguments(false)
-      .addHelpText('after', `\nExamples:\n${examples.join('')}`)
+      .addHelpText('after', exampleLines(this.examples))
       .configureOutput({ outputError: (text, write) => write(`${text}See: ${fullName(command)} --help\n`) });
     return super.setCommand(command);
   }

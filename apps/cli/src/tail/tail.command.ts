@@ -82,6 +82,11 @@ export class TailCommand extends RemoteVerb {
     throw new UsageError('That is no number of events: --limit 100.');
   }
 
+  @Option({ flags: '--json', description: 'A JSON document a line, one for each event' })
+  override parseJson(): boolean {
+    return true;
+  }
+
   @Option({ flags: '--no-follow', description: 'Ends where the log ends' })
   parseFollow(): boolean {
     return false;

@@ -49,6 +49,14 @@ export class ExportCommand extends RemoteVerb {
     return true;
   }
 
+  @Option({
+    flags: '--json',
+    description: 'With --out: says what was written as JSON. The document itself is JSON in any case',
+  })
+  override parseJson(): boolean {
+    return true;
+  }
+
   @Option({ flags: '--node <id>', description: 'The path to this node alone' })
   parseNode(id: string): string {
     return id;
