@@ -159,7 +159,7 @@ it('a file that is no projection is one clear sentence, and keeps nobody from an
     .map((note) => note.replace(folder.path, ''));
   expect(sentences.sort()).toEqual([
     'The projection /projections/approvals.js is left out: another projection has the name approvals.',
-    expect.stringMatching(/^The projection \/projections\/broken\.ts is left out: line 1: '}' expected\.+$/),
+    expect.stringMatching(/^The projection \/projections\/broken\.ts is left out: line 1: '}' expected\.$/),
     expect.stringMatching(/^The projection \/projections\/nameless\.js is left out: name: .*\.$/),
     'The projection /projections/throws.mjs is left out: not today.',
     'The projection no-column is left out: its query cannot be answered: column "b" does not exist. Mend it and start again.',

@@ -58,7 +58,10 @@ export function ownQueryPaths(queries: OwnQueries): OpenAPIObject['paths'] {
               },
             },
             ...{ 400: problem('`validation_failed`'), 401: problem('`unauthorized`'), 403: problem('`forbidden`') },
-            ...{ 500: problem('`internal_error`, `query_failed`'), 503: problem('`behind`, `key_lost`, `shutting_down`') },
+            ...{
+              500: problem('`internal_error`, `query_failed`'),
+              503: problem('`behind`, `key_lost`, `shutting_down`'),
+            },
           },
         },
       },

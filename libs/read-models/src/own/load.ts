@@ -24,7 +24,7 @@ export function loadProjections(folder: string, taken: readonly string[] = []): 
         throw new Error(`another projection has the name ${definition.name}`);
       definitions.push(definition);
     } catch (error) {
-      faults.push(`The projection ${join(folder, file)} is left out: ${(error as Error).message}.`);
+      faults.push(`The projection ${join(folder, file)} is left out: ${(error as Error).message.replace(/\.$/, '')}.`);
     }
   }
   return { definitions, faults };
