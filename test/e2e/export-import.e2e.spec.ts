@@ -328,9 +328,9 @@ describe('the import of what another program exported', () => {
     expect(dry).toMatchObject({ end: 1, err: '' });
     expect(dry.out).toBe(
       `${file}, conversation 2, is skipped: It has no mapping of nodes. (shape)\n` +
-        'Of 3 conversations 2 can come in, with 5 turns and 6 nodes, 1 were skipped.\n' +
-        '  1 system texts and hidden context, left out\n  2 images, files and recordings, named at most\n' +
-        '  1 questions without an answer\n',
+        '3 conversations; can come in: 2, with 5 turns and 6 nodes; skipped: 1.\n' +
+        '  system texts and hidden context, left out: 1\n  images, files and recordings, named at most: 2\n' +
+        '  questions without an answer: 1\n',
     );
     expect(await newest()).toBe(before);
 
@@ -345,7 +345,7 @@ describe('the import of what another program exported', () => {
     const stored = await revisions();
 
     const again = await run('--assistant', assistantId);
-    expect(again.out).toContain('Of 3 conversations 0 are new, 2 were there, 1 were skipped.');
+    expect(again.out).toContain('3 conversations; new: 0; there before: 2; skipped: 1.');
     expect(await revisions()).toEqual(stored);
     folder.remove();
   });

@@ -1,5 +1,6 @@
 import type { BacktestPageView, ChangedRequestView } from '@palimpsest/application';
 import type { Json } from '../../../api/src/http/json';
+import { counted } from '../counted';
 import { differenceLines } from '../nodes/difference-lines';
 
 type Page = Json<BacktestPageView>;
@@ -45,7 +46,7 @@ export class BacktestReport {
       `${counted(requests, 'request')} of ${counted(conversations, 'conversation')}: ${changed.toLocaleString('en')} would change.`,
       `bytes: ${fromTo(bytes.before, bytes.after)}; tokens, about: ${fromTo(tokens.before, tokens.after)}`,
       ...(wouldSummarise > 0
-        ? [`${counted(wouldSummarise, 'request')} would hold summaries that nobody made: up to ${saves.toLocaleString('en')} tokens less.`] // prettier-ignore
+        ? [`${counted(wouldSummarise, 'request')} would hold summaries that nobody made: up to ${counted(saves, 'token')} less.`] // prettier-ignore
         : []),
       ...(tooLarge > 0 ? [`${counted(tooLarge, 'request')} would not have fitted the model.`] : []),
       ...(imported > 0 ? [`${counted(imported, 'request')} skipped: imported, and so not known.`] : []),
@@ -54,7 +55,9 @@ export class BacktestReport {
         ? [`${counted(unreadable, 'conversation')} can't be read to the end: erased or damaged.`]
         : []),
       ...this.items.flatMap(changeLines),
-      ...(changed > this.items.length ? [`... and ${counted(changed - this.items.length, 'more')} (--limit).`] : []),
+      ...(changed > this.items.length
+        ? [`... and ${(changed - this.items.length).toLocaleString('en')} more (--limit).`]
+        : []),
     ];
     return `${lines.join('\n')}\n`;
   }
@@ -68,7 +71,7 @@ function changeLines({ nodeId, conversationId, before, after, wouldSummarise, to
     `node ${nodeId} of conversation ${conversationId}: ${fromTo(before.bytes, after.bytes)} bytes${tokens}${tooLarge ? ', TOO LARGE' : ''}`,
     ...wouldSummarise.map(
       ({ turns, upTo, reason, saves }) =>
-        `  would summarise ${counted(turns, 'turn')} up to ${upTo} (${reason}): up to ${saves.toLocaleString('en')} tokens less`,
+        `  would summarise ${counted(turns, 'turn')} up to ${upTo} (${reason}): up to ${counted(saves, 'token')} less`,
     ),
     ...differences.flatMap(differenceLines).map((line) => `  ${line}`),
     ...(all > differences.length ? [`  ... and ${(all - differences.length).toLocaleString('en')} more`] : []),
@@ -87,6 +90,3 @@ function added(one: object, other: object): object {
 
 const fromTo = (before: number, after: number): string =>
   `${before.toLocaleString('en')} → ${after.toLocaleString('en')}`;
-
-const counted = (count: number, what: string): string =>
-  `${count.toLocaleString('en')} ${what}${count === 1 || what === 'more' ? '' : 's'}`;

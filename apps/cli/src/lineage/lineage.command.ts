@@ -1,6 +1,7 @@
 import type { HeldByView, LineageView, RestsOnView } from '@palimpsest/application';
 import { Command, Option } from 'nest-commander';
 import type { Json } from '../../../api/src/http/json';
+import { counted } from '../counted';
 import { interruptible } from '../interruptible';
 import { type Remote, type RemoteOptions, RemoteVerb } from '../remote';
 import { UsageError } from '../verb';
@@ -96,14 +97,16 @@ async function whole(remote: Remote, query: URLSearchParams): Promise<Lineage> {
 
 function described({ heldBy, restsOn }: Lineage): string {
   const lines = [
-    ...(heldBy ? [counted(heldBy.items.length, 'answer', 'held it.'), ...heldBy.items.map(answerLine)] : []),
+    ...(heldBy
+      ? [
+          `${heldBy.items.length === 0 ? 'No answers' : counted(heldBy.items.length, 'answer')} held it.`,
+          ...heldBy.items.map(answerLine),
+        ]
+      : []),
     ...(restsOn ? ['It rested itself on:', ...restsOn.items.map(restLine)] : []),
   ];
   return `${lines.join('\n')}\n`;
 }
-
-const counted = (count: number, what: string, did: string): string =>
-  `${count === 0 ? 'No' : count} ${what}${count === 1 ? '' : 's'} ${did}`;
 
 function answerLine({ nodeId, conversationId, kind, final, current, via, summaries = [] }: Json<HeldByView>): string {
   const what = kind === 'turn' ? (final ? 'answer' : 'round') : kind;

@@ -1,5 +1,6 @@
 import type { ItemDifferenceView } from '@palimpsest/application';
 import type { Json } from '../../../api/src/http/json';
+import { counted } from '../counted';
 import { oneLine, word } from '../one-line';
 
 const marks = { added: '+', removed: '-', changed: '~', same: '=' } as const;
@@ -28,4 +29,4 @@ export function differenceLines({
 
 const quoted = (mark: string, text: string): string => `    ${mark} ${oneLine(text)}`;
 
-export const sizeOf = (bytes: number): string => `${bytes.toLocaleString('en')} bytes`;
+export const sizeOf = (bytes: number): string => counted(bytes, 'byte');

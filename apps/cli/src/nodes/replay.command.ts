@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ReplayView } from '@palimpsest/application';
 import { Command, Option } from 'nest-commander';
 import type { Json } from '../../../api/src/http/json';
+import { counted } from '../counted';
 import { Interrupted, interruptible } from '../interruptible';
 import { type RemoteOptions, RemoteVerb } from '../remote';
 import { NotChecked, Unsound, UsageError } from '../verb';
@@ -62,7 +63,7 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 function described(replay: Omit<Replay, 'verified'>, verified: boolean): string {
   const { nodeId, provider, model, url, sha256: digest, length, exact, parts, body } = replay;
   const lines = [
-    `node ${nodeId}: ${length.toLocaleString('en')} bytes to ${provider}, ${model}, at ${url}`,
+    `node ${nodeId}: ${counted(length, 'byte')} to ${provider}, ${model}, at ${url}`,
     `sha256 ${digest}: ${verified ? 'verified' : 'NOT VERIFIED'}`,
     ...(exact ? [] : ['not exact: the provider may have changed what the model saw after it was sent']),
     ...parts.map(

@@ -2,6 +2,7 @@ import type { ProjectionView, RebuildView } from '@palimpsest/application';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Option, SubCommand } from 'nest-commander';
 import type { Json } from '../../../api/src/http/json';
+import { counted } from '../counted';
 import { interruptible } from '../interruptible';
 import { type Remote, type RemoteOptions, RemoteVerb } from '../remote';
 import { ProgressBar } from '../verify/progress-bar';
@@ -56,10 +57,7 @@ async function follow(remote: Remote, { name, generation }: RebuildView, signal:
     const secondsLeft = progress?.secondsLeft ?? null;
     const left = secondsLeft === null ? '' : `, ${secondsLeft} s left`;
     const trouble = lastError ? `, last error: ${lastError.reason}` : '';
-    bar.show(
-      progress?.done ?? 0,
-      `${Number(events).toLocaleString('en')} events, ${Math.round(rate)}/s${left}${trouble}`,
-    );
+    bar.show(progress?.done ?? 0, `${counted(Number(events), 'event')}, ${Math.round(rate)}/s${left}${trouble}`);
     await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }

@@ -1,4 +1,5 @@
 import { type ConversationDocument, IMPORT_NOTES, type ImportNote, type ImportNotes } from '@palimpsest/application';
+import { counted } from '../counted';
 import type { Fault } from './read-entry';
 
 /** Where an entry stands: its file, and its place in it, from 1. */
@@ -62,16 +63,19 @@ export class ImportReport {
     const [only] = lines;
     if (this.count === 1 && only?.conversationId !== undefined)
       return `Conversation ${only.conversationId}, its head at ${only.head ?? 'nothing yet'}.\n${this.noteLines}`;
-    const sum = (of: (line: Line) => number) => lines.reduce((total, line) => total + of(line), 0).toLocaleString('en');
+    const sum = (of: (line: Line) => number) => lines.reduce((total, line) => total + of(line), 0);
     const dry = lines.every(({ created }) => created === undefined);
+    const [turns, nodes] = [sum((line) => line.turns), sum((line) => line.nodes)];
     const became = dry
-      ? `${sum(() => 1)} can come in, with ${sum(({ turns }) => turns)} turns and ${sum(({ nodes }) => nodes)} nodes`
-      : `${sum(({ created }) => (created ? 1 : 0))} are new, ${sum(({ created }) => (created ? 0 : 1))} were there`;
-    return `Of ${this.count.toLocaleString('en')} conversations ${became}, ${this.skipped} were skipped.\n${this.noteLines}`;
+      ? `can come in: ${thousands(lines.length)}, with ${counted(turns, 'turn')} and ${counted(nodes, 'node')}`
+      : `new: ${thousands(sum(({ created }) => (created ? 1 : 0)))}; there before: ${thousands(sum(({ created }) => (created ? 0 : 1)))}`;
+    return `${counted(this.count, 'conversation')}; ${became}; skipped: ${thousands(this.skipped)}.\n${this.noteLines}`;
   }
 
   private get noteLines(): string {
     const notes = Object.entries(this.notes) as [ImportNote, number][];
-    return notes.map(([note, count]) => `  ${count.toLocaleString('en')} ${IMPORT_NOTES[note]}\n`).join('');
+    return notes.map(([note, count]) => `  ${IMPORT_NOTES[note]}: ${thousands(count)}\n`).join('');
   }
 }
+
+const thousands = (count: number): string => count.toLocaleString('en');

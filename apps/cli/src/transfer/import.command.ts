@@ -4,6 +4,7 @@ import type { ConversationView } from '@palimpsest/application';
 import { loadConfig } from '@palimpsest/platform';
 import { Command, Option } from 'nest-commander';
 import type { Json } from '../../../api/src/http/json';
+import { counted } from '../counted';
 import { interruptible } from '../interruptible';
 import { type Remote, RemoteRefusal, type RemoteOptions, RemoteVerb } from '../remote';
 import { Unsound, UsageError } from '../verb';
@@ -107,7 +108,7 @@ async function importFile(
         underWay.delete(one);
         if (fault !== undefined) bar.clear();
         if (fault !== undefined && !json) process.stdout.write(`${fault}\n`);
-        bar.show(found.to / size, `${report.count.toLocaleString('en')} conversations, ${report.skipped} skipped`);
+        bar.show(found.to / size, `${counted(report.count, 'conversation')}, ${report.skipped} skipped`);
       });
       // It may fail while the file is read: whoever waits for all of them finds that, not the process as unhandled.
       one.catch(() => undefined);

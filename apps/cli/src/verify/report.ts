@@ -1,4 +1,5 @@
 import type { Anchored, Fault, VerifyReport } from '@palimpsest/audit';
+import { counted } from '../counted';
 
 /** Revisions and positions are decimal strings in JSON. */
 export const toJson = (report: VerifyReport): string =>
@@ -21,12 +22,12 @@ export function summary(report: VerifyReport, checksContent: boolean): string {
   const range = after < 0n ? `up to position ${to}` : `after position ${after} up to ${to}`;
   const lines = [
     ok
-      ? `${keyLost > 0 ? 'Sound as far as it can be read' : 'Sound'}: ${count(events, 'event')} ${range}.`
-      : `${count(faultCount, 'fault')} in ${count(events, 'event')} ${range}.`,
+      ? `${keyLost > 0 ? 'Sound as far as it can be read' : 'Sound'}: ${counted(events, 'event')} ${range}.`
+      : `${counted(faultCount, 'fault')} in ${counted(events, 'event')} ${range}.`,
     checksContent
-      ? `Opened ${opened}; ${sealed} erased; ${payloads} payloads; ${requests} requests have the digest that was recorded.`
-      : `No key is at hand: chains, anchors and ${payloads} payloads were checked, and no content.`,
-    ...(keyLost > 0 ? [`The keys of ${count(keyLost, 'content')} are lost: restore them from their backup.`] : []),
+      ? `Opened ${opened}; ${sealed} erased; ${counted(payloads, 'payload')}; ${counted(requests, 'request')} with the digest that was recorded.`
+      : `No key is at hand: chains, anchors and ${counted(payloads, 'payload')} were checked, and no content.`,
+    ...(keyLost > 0 ? [`The keys of ${counted(keyLost, 'content')} are lost: restore them from their backup.`] : []),
     anchoredLine('Anchors in the log', report.anchored),
     ...(report.outside ? [anchoredLine('Anchors kept outside', report.outside)] : []),
   ];
@@ -34,10 +35,7 @@ export function summary(report: VerifyReport, checksContent: boolean): string {
 }
 
 function anchoredLine(what: string, { anchors, to, younger, keys }: Anchored): string {
-  if (anchors === 0) return `${what}: none. Nothing is anchored yet: ${count(younger, 'event')}.`;
+  if (anchors === 0) return `${what}: none. Nothing is anchored yet: ${counted(younger, 'event')}.`;
   const signers = keys.map(({ id }) => id).join(', ');
-  return `${what}: ${anchors}, up to position ${to}, signed by ${signers}. Not anchored yet: ${count(younger, 'event')}.`;
+  return `${what}: ${anchors}, up to position ${to}, signed by ${signers}. Not anchored yet: ${counted(younger, 'event')}.`;
 }
-
-const count = (number: number, what: string): string =>
-  `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;

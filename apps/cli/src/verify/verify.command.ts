@@ -3,6 +3,7 @@ import { signingKeyFiles, verifyInstallation } from '@palimpsest/application';
 import { type AnchorPublicKey, readAnchorFile, readPublicKeys, type VerifyReport } from '@palimpsest/audit';
 import { type Config, dataFiles, installationKeyFile, loadConfig, loadInstallationKeys } from '@palimpsest/platform';
 import { Command, Option } from 'nest-commander';
+import { counted } from '../counted';
 import { Interrupted, interruptible } from '../interruptible';
 import { NotChecked, Unsound, UsageError, Verb } from '../verb';
 import { ProgressBar } from './progress-bar';
@@ -70,7 +71,7 @@ export class VerifyCommand extends Verb {
           onProgress: ({ events, position, end }) =>
             bar.show(
               Number(position + 1n) / Number(end + 1n),
-              `${events.toLocaleString('en')} events, ${faults} faults`,
+              `${counted(events, 'event')}, ${counted(faults, 'fault')}`,
             ),
           onFault: (fault) => {
             faults += 1;
