@@ -366,6 +366,32 @@ describe('a back-test', () => {
     expect(fewer.items[1]?.wouldSummarise.length).toBe(2);
   });
 
+  it('by a policy that folds later has whole results in place of folded ones, and the other way round', async () => {
+    const result = words('result', 2_000);
+    deployment.tools.behave(() => ({ text: result }));
+    const sizes = async (folds: 'turn_end' | null, policy: 'turn_end' | null) => {
+      const { assistantId } = await api.assistant({ tools: [{ type: 'http', name: 'lookup' }], context: { folds } });
+      const { conversationId } = await api.start({ assistantId });
+      await api.ask(conversationId, `look [[sim: call lookup {"q":1}]] ${say('found')}`);
+      await api.ask(conversationId, say('next'));
+      expect(await api.backtest({ assistantId })).toMatchObject({ requests: 3, changed: 0 });
+      const { requests: all, items } = await api.backtest({ assistantId, policy: { folds: policy } });
+      expect([all, items.length]).toEqual([3, 1]);
+      const [item] = items;
+      const changed = item?.differences.find(({ type }) => type === 'tool_result');
+      return {
+        more: (item?.after.bytes ?? 0) - (item?.before.bytes ?? 0),
+        folded: [changed?.before?.folded, changed?.after?.folded],
+      };
+    };
+    const later = await sizes('turn_end', null);
+    expect(later.more).toBeGreaterThan(result.length / 2);
+    expect(later.folded).toEqual([expect.any(String), undefined]);
+    const earlier = await sizes(null, 'turn_end');
+    expect(earlier.more).toBeLessThan(-result.length / 2);
+    expect(earlier.folded).toEqual([undefined, expect.any(String)]);
+  });
+
   it('leaves alone what was decided before the position from which it is asked for', async () => {
     const { assistantId, turns } = await told();
     const policy = { window: null, pressure: null };
@@ -384,11 +410,17 @@ describe('a back-test', () => {
     const run = (...args: readonly string[]) => palimpsest(['backtest', '--assistant', assistantId, ...args], env);
     const file = deployment.file('policy.json');
     writeFileSync(file, JSON.stringify({ window: null, pressure: null }));
-    const [text, json, absent] = await Promise.all([run('--policy', file, '--limit', '1'), run('--json'), run('--policy', `${file}-x`)]); // prettier-ignore
+    const [text, json, absent, nobody] = await Promise.all([
+      run('--policy', file, '--limit', '1'),
+      run('--json'),
+      run('--policy', `${file}-x`),
+      palimpsest(['backtest', '--assistant', turns[0]?.turnId ?? ''], env),
+    ]);
     expect(text).toMatchObject({ end: 0, out: expect.stringContaining('6 requests of 1 conversation: 3 would change.') as string }); // prettier-ignore
     expect(text.out).toMatch(new RegExp(`node ${first(turns[3] as Turn)} of .*... and 2 more \\(--limit\\)`, 's'));
     expect(JSON.parse(json.out)).toMatchObject({ requests: 6, changed: 0, items: [] });
     expect(absent).toMatchObject({ end: 2, err: expect.stringContaining("can't be read") as string });
+    expect(nobody).toMatchObject({ end: 1, out: '', err: expect.stringContaining('(not_found)') as string });
   });
 
   it('is refused with a reason where the policy is none, and for another tenant’s assistant', async () => {

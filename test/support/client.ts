@@ -304,7 +304,7 @@ export class Client {
     return this.get(`/v1/nodes/${nodeId}/diff?with=${other}`);
   }
 
-  /** The raw bytes of a node's request. */
+  /** An assistant's past requests once more, by another policy: one page. */
   async backtest(body: {
     readonly assistantId: string;
     readonly [field: string]: unknown;
@@ -312,6 +312,7 @@ export class Client {
     return this.answer('POST', '/v1/backtests', { body });
   }
 
+  /** The raw bytes of a node's request. */
   async replayBytes(nodeId: string): Promise<Buffer> {
     const headers = { ...this.authorization, accept: 'application/octet-stream' };
     const response = await fetch(`${this.next()}/v1/nodes/${nodeId}/replay`, { headers });
