@@ -73,7 +73,7 @@ describe('the README', () => {
       await sales.close();
       folder.remove();
     }
-  }, 180_000);
+  });
 
   it('names every limit with its default', () => {
     for (const [name, [standard]] of Object.entries(limits)) {
