@@ -1,4 +1,5 @@
 import { READ_RESULT } from '@palimpsest/context';
+import { conversationStream } from '@palimpsest/read-models';
 import type { Client, Replay, Turn } from '../support/client';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
 import { PeakMemory } from '../support/peak-memory';
@@ -32,6 +33,15 @@ const model = (inputCap: number) => ({ model: { provider: 'simulated', name: 'si
 
 const foldsIn = async (conversationId: string) =>
   (await eventsOf(process, conversationId)).filter((event) => event.type === 'ToolResultFolded');
+
+/** The events of a conversation that refer to a payload of their own. */
+async function payloadsOf(conversationId: string): Promise<readonly string[]> {
+  const types: string[] = [];
+  const { store } = process.installation.running.system;
+  for await (const { type, data } of store.readStream(conversationStream(conversationId)))
+    if ((data['sealed'] as { readonly payload?: string } | undefined)?.payload !== undefined) types.push(type);
+  return types;
+}
 
 /** What the model got for its tool calls, from the last request of a turn as it was replayed. */
 async function replayOfLast(turn: Turn): Promise<Replay> {
@@ -171,6 +181,7 @@ it.each([2, 20])(
     await api.ask(conversationId, '[[sim: say and on]]');
     const result = (await eventsOf(process, conversationId)).find((event) => event.type === 'ToolExecuted');
     expect(result?.type === 'ToolExecuted' && result.content.text === text).toBe(true);
+    expect(await payloadsOf(conversationId)).toEqual(['ToolExecuted']);
     for (const nodeId of (await api.tree(conversationId)).nodes.map(({ id }) => id))
       expect(await api.replay(nodeId)).toMatchObject({ verified: true });
   },

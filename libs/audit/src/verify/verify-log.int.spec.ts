@@ -49,11 +49,27 @@ describe('a log in Postgres', () => {
 
   const ofA = `stream = (select id from event_log.streams where name = 'conversation-a')`;
 
-  it('a removed event, two swapped ones and a stream that was cut off are told apart', async () => {
+  /** A copy of the event of revision 3 behind it; those that follow, in the log and in its stream, have moved on by one. */
+  const insertion = `
+    create temporary table copied as select * from event_log.events where ${ofA} and revision = 3;
+    update event_log.events set position = -position - 1 where position > (select position from copied);
+    update event_log.events set position = -position where position < 0;
+    update event_log.events set revision = -revision - 1 where ${ofA} and revision > 3;
+    update event_log.events set revision = -revision where revision < 0;
+    insert into event_log.events (position, stream, revision, id, rest, type, metadata, data)
+      select position + 1, stream, 4, '0198c0de-0000-7000-8000-00000000dead', 0, type, metadata, data from copied;
+    drop table copied`;
+
+  it('a removed event, an inserted one, two swapped ones and a stream that was cut off are told apart', async () => {
     await tampered(`delete from event_log.events where ${ofA} and revision = 3`, async () => {
       expect((await verify()).faults.map(({ kind, revision }) => [kind, revision])).toEqual(
         expect.arrayContaining([['missing', 3n]]),
       );
+    });
+    await tampered(insertion, async () => {
+      expect((await verify()).faults.map(({ kind, stream, revision }) => [kind, stream, revision])).toEqual([
+        ['inserted', 'conversation-a', 4n],
+      ]);
     });
     await tampered(
       `update event_log.events e set id = o.id, type = o.type, metadata = o.metadata, data = o.data
