@@ -97,6 +97,19 @@ it('C09: across a restart and on another process, its answer lost: one key is on
   expect((await api.tree(conversationId, here.revision)).nodes).toHaveLength(2);
 });
 
+it('a question that waits in the queue outlives the process that took it, and is answered next', async () => {
+  const victim = await deployment.spawn();
+  const conversationId = await api.conversation([], {}, { whenBusy: 'queue' });
+  const { turnId } = await api.at(victim).begin(conversationId, '[[sim: stall ms=1500]] [[sim: say one]]');
+  const lost = api.at(victim).ask(conversationId, '[[sim: say two]]').catch(() => 'lost'); // prettier-ignore
+  await until(async () => (await api.current(conversationId)).queued.length === 1);
+  const { queued } = await api.current(conversationId);
+  await victim.kill('SIGKILL');
+  expect(await lost).toBe('lost');
+  expect(await api.ended(conversationId, queued[0] ?? '')).toMatchObject({ status: 'completed', answer: 'two' });
+  expect(await api.turn(conversationId, turnId)).toMatchObject({ status: 'completed', answer: 'one' });
+});
+
 it('lets its turns go on elsewhere when it is asked to stop', async () => {
   const leaving = await deployment.spawn();
   const conversationId = await api.conversation();

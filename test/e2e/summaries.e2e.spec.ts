@@ -145,6 +145,9 @@ describe('a summary', () => {
     await talk(source, 1, 4);
     const made = await api.makePlaybook(source);
     if (made.status !== 'created') throw new Error(made.error.detail);
+    // A draft is made of the whole context, word by word.
+    const drafted = requested((await api.replay(made.nodes[0] ?? '')).body).questions;
+    expect(drafted.slice(0, 4).map((text) => text.split(' ')[0])).toEqual([1, 2, 3, 4].map((n) => `question-${n}`));
     const { conversationId } = await api.openEdit(made.playbookId);
     const turns = await talk(conversationId, 5, 8);
     const [inherited] = await summaries(source);
