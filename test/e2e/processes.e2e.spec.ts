@@ -68,6 +68,17 @@ describe('two processes on one log', () => {
     expect(new Set(again.map(({ turnId }) => turnId)).size).toBe(1);
   });
 
+  it('what a turn before a compaction leaves open is known to the process that holds nothing of it', async () => {
+    const conversationId = await api.conversation([], { state: 'default' });
+    await api.ask(conversationId, `My budget is 10,000. ${say('noted')}`);
+    await api.ask(conversationId, `Perhaps double the budget. ${say('hm')}`);
+    const { revision } = await api.compact(conversationId);
+    await api.tree(conversationId, revision);
+    const { nodes, answer } = await there.ask(conversationId, `And now? ${say('so')}`);
+    expect(answer).toBe('so');
+    expect((await api.replay(nodes[0] ?? '')).body).toContain('budget: 10,000 [this message takes precedence]');
+  });
+
   it('C09: a key makes one assistant and one conversation, wherever and however often it is sent', async () => {
     const body = { name: 'Once', systemPrompt: 'x', model: { provider: 'simulated', name: 'simulated' } };
     const made = await Promise.all(

@@ -109,11 +109,22 @@ it('the request after loses the block of the turn before, and says so', async ()
   expect(blocksIn(await api.replay(first(next)))).toBe(1);
 });
 
-it('a field that the question may change, in words that no rule reads, is not called the latest', async () => {
+it('a field that a question may change, in words that no rule reads, is not called the latest until somebody settles it', async () => {
   const conversationId = await api.conversation([], keeping(budget()));
-  await api.ask(conversationId, `My budget is 10,000. ${say('noted')}`);
-  const unclear = await api.ask(conversationId, `Perhaps we should double the budget, if my boss agrees. ${say('hm')}`);
-  expect(blockOf(await api.replay(first(unclear)))).toContain('budget: 10,000 [this message takes precedence]');
+  const lineOf = async (question: string): Promise<string | undefined> => {
+    const turn = await api.ask(conversationId, question);
+    return /^budget: .*$/m.exec(blockOf(await api.replay(first(turn))))?.[0];
+  };
+  const doubt = `My budget is 10,000. Perhaps we should double the budget, if my boss agrees. ${say('hm')}`;
+  const [open, settled] = ['budget: 10,000 [this message takes precedence]', 'budget: 10,000 [latest confirmed]'];
+  expect(await lineOf(doubt)).toBe(open);
+  expect(await lineOf(`What is there in the shop? [[sim: fail invalid_request]]`)).toBe(open);
+  expect(await lineOf(`What is there in the shop? ${say('much')}`)).toBe(open);
+  await api.say(conversationId, { field: 'budget', value: 10_000 });
+  expect(await lineOf(`And what else? ${say('more')}`)).toBe(settled);
+  expect(await lineOf(doubt)).toBe(open);
+  expect(await lineOf(`My budget is 10,000. ${say('so')}`)).toBe(settled);
+  expect(await lineOf(`And what else? ${say('more')}`)).toBe(settled);
 });
 
 it('requests of an assistant that keeps no state have none', async () => {

@@ -79,31 +79,49 @@ function scripted(
   said: readonly LineageNode[],
   schema: StateSchema,
 ): readonly ScriptedTurn[] {
-  const lineage: LineageNode[] = [];
+  const told: ToldTurn[] = [];
   return turns.map((turn, at) => {
     const { user: question, system: answer, state: truth } = turn;
     const { nodeId, statements } = said[at] ?? { nodeId: 'last', statements: [] };
     const moment = momentOf(turn);
-    const { block, heard } = beginning(lineage, { nodeId, question, moment }, schema);
-    lineage.push({ nodeId, statements: [...heard, ...statements] });
+    const { block, heard, mayChange } = beginning(told, { nodeId, question, moment }, schema);
+    told.push({ nodeId, heard, statements, mayChange });
     return { question, answer, moment, statements, truth, block };
   });
 }
 
+/** What rules find in a question, what they leave open, and what was said of the state while the turn ran. */
+interface ToldTurn extends LineageNode {
+  readonly heard: readonly Statement[];
+  readonly mayChange: readonly string[];
+}
+
 /** What a turn is told of the state, and what rules find in its question. */
 function beginning(
-  before: readonly LineageNode[],
+  before: readonly ToldTurn[],
   { nodeId, question, moment }: { readonly nodeId: string; readonly question: string; readonly moment: Moment },
   schema: StateSchema,
-): { readonly block: string; readonly heard: readonly Statement[] } {
+): Pick<ToldTurn, 'heard' | 'mayChange'> & { readonly block: string } {
   const { hits, mayChange } = scanQuestion(question, schema, moment);
   const heard = hits.map(({ start: _start, end: _end, retract, ...claim }, at): Statement => {
     const type = retract ? 'StateRetracted' : 'StateAsserted';
     return { ...claim, type, by: 'rule', revision: BigInt(at - hits.length) } as Statement;
   });
-  const state = reconcile([...before, { nodeId, statements: heard }], schema);
-  return {
-    block: blockText(renderBlock(state, schema, { locale: 'en', moment, unsettled: new Set(mayChange) })),
-    heard,
-  };
+  const lineage = before.map((turn) => ({ nodeId: turn.nodeId, statements: [...turn.heard, ...turn.statements] }));
+  const state = reconcile([...lineage, { nodeId, statements: heard }], schema);
+  const unsettled = new Set([...mayChange, ...leftOpen(before, heard)]);
+  return { block: blockText(renderBlock(state, schema, { locale: 'en', moment, unsettled })), heard, mayChange };
+}
+
+/** How many turns before a question may leave a field open. */
+const LOOKED_AT = 4;
+
+/** What a turn before may have changed, and nobody has said since, while it ran or later. No turn here is extracted. */
+function leftOpen(before: readonly ToldTurn[], heard: readonly Statement[]): readonly string[] {
+  const turns = before.slice(-LOOKED_AT);
+  return turns.flatMap(({ mayChange, statements }, at) => {
+    const since = turns.slice(at + 1).flatMap((turn) => [...turn.heard, ...turn.statements]);
+    const settling = [...statements, ...since, ...heard].filter(({ type, by }) => type === 'StateAsserted' && by !== 'model'); // prettier-ignore
+    return mayChange.filter((field) => settling.every((statement) => statement.field !== field));
+  });
 }

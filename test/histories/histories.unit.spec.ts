@@ -7,7 +7,7 @@ import { historyRuns } from '../support/history-runs';
 import { obey } from './laws';
 import { LineageCheck } from './lineage-check';
 import { marksIn, responseOf, resultText } from './texts';
-import { budgetText } from './state-mirror';
+import { budgetText, doubtText } from './state-mirror';
 import { BUDGET, type Process, ProcessEnds, VERSIONS, World } from './world';
 
 /**
@@ -131,8 +131,10 @@ class Told {
     const value = 1_000 * (1 + (pick % 7));
     switch (command.type) {
       case 'StartTurn':
-      case 'EditTurn':
-        return yes ? { ...command, question: `${command.question}\n${budgetText(value)}` } : command;
+      case 'EditTurn': {
+        const texts = [...(yes ? [budgetText(value)] : []), ...(pick % 3 === 0 ? [doubtText(value + 1)] : [])];
+        return { ...command, question: [command.question, ...texts].join('\n') };
+      }
       case 'AssertState':
       case 'RetractState': {
         const content = command.type === 'AssertState' ? { value } : {};

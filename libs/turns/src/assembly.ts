@@ -27,6 +27,7 @@ import type {
   NodeKind,
   RequestedNode,
   SegmentReason,
+  TurnId,
 } from '@palimpsest/conversation';
 import type { AssistantDefinition, ModelChoice, SummaryChoice } from '@palimpsest/assistant';
 import { isExact, thinks } from '@palimpsest/providers';
@@ -143,7 +144,7 @@ export class Assembly {
     const provider = this.options.providerOf(model.provider);
     const { path, expanded } = await this.readable(held, fold, from, model);
     const expansions = expansionsFor(nodeId, expanded);
-    const told = await this.stateOf(place, fold, context);
+    const told = await this.stateOf(place, held, fold, context);
     const nodeAt = (requestedAt: bigint): NodeRecord => ({
       ...nodeAsRequested(place, draft.content?.instruction, { revision: Number(requestedAt) }),
       ...(told && { state: stateAt(told.block, { revision: Number(requestedAt) }) }),
@@ -238,17 +239,28 @@ export class Assembly {
   /** What a turn is told of the state, by its first request; the later ones send the same again. */
   private async stateOf(
     place: RequestedNode,
+    held: HeldPaths,
     fold: PathFold,
     { conversationId, revision, assistant, state }: AssemblyContext,
   ) {
     if (place.kind !== 'turn' || place.round > 1 || !assistant.definition.state) return undefined;
     const { nodeId, parent, turnId } = place;
-    const [question, moment] = [fold.questionOf(turnId)?.text, fold.momentOf(turnId)];
-    if (question === undefined || !moment)
-      throw new Error(`Turn ${turnId} makes a request, and its start was not read.`);
-    const unsettled = assistant.definition.extraction ? unsettledBefore(state, fold, parent) : [];
-    const turn = { conversationId, revision, nodeId, parent, turnId, question, moment, unsettled };
+    const unsettled = await this.unsettledBefore(held, fold, state, parent);
+    const turn = { conversationId, revision, nodeId, parent, turnId, ...askedIn(fold, turnId), unsettled };
     return this.options.turnState.begin({ ...turn, assistant: assistant.definition });
+  }
+
+  /** The turns before a question of which it is not known what they say. Of those that a summary stands for, how they began is read. */
+  private async unsettledBefore(
+    held: HeldPaths,
+    fold: PathFold,
+    state: ActiveConversation,
+    parent: NodeId | null,
+  ): Promise<readonly UnsettledTurn[]> {
+    const open = turnsBefore(state, parent).filter(({ extraction }) => extraction !== 'settled');
+    const unread = open.filter(({ turnId }) => !fold.momentOf(turnId));
+    await this.options.paths.readStarts(held, unread.map(({ startedAt }) => BigInt(startedAt))); // prettier-ignore
+    return open.map(({ turnId, first, since }) => ({ ...askedIn(fold, turnId), first, since }));
   }
 }
 
@@ -283,13 +295,11 @@ const summaryFolded = (nodeId: NodeId, segment: SummarySegment): EventOf<'Summar
   content: null,
 });
 
-/** The turns before a question of which it is not known what they say; of the last one also where nobody was asked yet. */
-function unsettledBefore(state: ActiveConversation, fold: PathFold, parent: NodeId | null): readonly UnsettledTurn[] {
-  return turnsBefore(state, parent).flatMap(({ turnId, extraction, later }, at) => {
-    const [question, moment] = [fold.questionOf(turnId)?.text, fold.momentOf(turnId)];
-    const open = extraction === 'out' || extraction === 'failed' || (extraction === 'none' && at === 0);
-    return open && question !== undefined && moment ? [{ question, moment, later }] : [];
-  });
+/** A turn's question and when it was asked. */
+function askedIn(fold: PathFold, turnId: TurnId): Pick<UnsettledTurn, 'question' | 'moment'> {
+  const [question, moment] = [fold.questionOf(turnId), fold.momentOf(turnId)];
+  if (!question || !moment) throw new Error(`What turn ${turnId} asked is needed, and its start was not read.`);
+  return { question: question.text, moment };
 }
 
 /** Of an extraction: its turn's own messages, and nothing else of the path. */

@@ -123,6 +123,11 @@ export class Paths {
     }
   }
 
+  /** Reads how turns began, at these revisions of the conversation's own stream, and nothing of what they sent. */
+  async readStarts({ conversationId, fold }: HeldPaths, revisions: readonly bigint[]): Promise<void> {
+    for (const event of await this.log.at(conversationId, revisions)) fold.put(event);
+  }
+
   /** Reads what these nodes sent and received, where a summary stood for them so far. Whether anything was read: their records are new then. */
   async complete(held: HeldPaths, nodes: readonly NodeRecord[]): Promise<boolean> {
     const unread = new Set(nodes.filter((node) => node.unread).map(({ nodeId }) => nodeId));

@@ -9,6 +9,7 @@ import {
   renderBlock,
   type ScanHit,
   scanQuestion,
+  type Source,
   type StateSchema,
   type Statement,
   step,
@@ -38,8 +39,10 @@ export interface BeginningTurn {
 export interface UnsettledTurn {
   readonly question: string;
   readonly moment: Moment;
-  /** The nodes behind it: what is said there settles a field again. */
-  readonly later: ReadonlySet<NodeId>;
+  /** The node that sent the question. */
+  readonly first: NodeId;
+  /** Its own nodes and those behind it: what is said there settles a field again, but for what rules read in its question. */
+  readonly since: ReadonlySet<NodeId>;
 }
 
 /** The block says so itself, in every language: what stands in it was not said in the message. */
@@ -87,13 +90,17 @@ export class TurnState {
 }
 
 /** Fields that earlier questions may have changed, and that nothing has settled since. */
-function stillOpen({ unsettled, nodeId }: BeginningTurn, schema: StateSchema, state: DialogueState): readonly string[] {
-  return unsettled.flatMap(({ question, moment, later }) => {
-    const saidSince = (field: string) =>
-      state.fields
-        .find((known) => known.field === field)
-        ?.values.some(({ from, affirmed = from }) => affirmed.nodeId === nodeId || later.has(affirmed.nodeId));
-    return scanQuestion(question, schema, moment).mayChange.filter((field) => !saidSince(field));
+function stillOpen(turn: BeginningTurn, schema: StateSchema, { fields }: DialogueState): readonly string[] {
+  return turn.unsettled.flatMap(({ question, moment, first, since }) => {
+    const { hits, mayChange } = scanQuestion(question, schema, moment);
+    const isSettled = (name: string, { nodeId, quote }: Source) => {
+      const isRead = nodeId === first && hits.some((hit) => hit.field === name && hit.quote === quote);
+      return nodeId === turn.nodeId || (since.has(nodeId) && !isRead);
+    };
+    return mayChange.filter((name) => {
+      const values = fields.find(({ field }) => field === name)?.values ?? [];
+      return !values.some(({ from, affirmed = from }) => isSettled(name, affirmed));
+    });
   });
 }
 

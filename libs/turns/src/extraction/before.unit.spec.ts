@@ -43,12 +43,16 @@ describe('the turns before a question', () => {
     expect(before(['t1', 't2', 't3', 't4', 't5', 't6'].flatMap(turn))).toHaveLength(TURNS_LOOKED_AT);
   });
 
-  it('one that did not complete says nothing', () => {
-    expect(before([...turn('t1'), ask('t2'), cancel('t2')]).map(([id]) => id)).toEqual(['t1']);
+  it('one that did not complete is on the way too, and nobody will read it', () => {
+    expect(before([...turn('t1'), ask('t2'), cancel('t2')])).toEqual([['t2', 'failed'], ['t1', 'none']]); // prettier-ignore
   });
 
-  it('know the nodes behind them, and not their own', () => {
+  it('know their own nodes and those behind them', () => {
     const state = play(conversation(), [...turn('t1'), ...turn('t2'), ...turn('t3')]).state as ActiveConversation;
-    expect(turnsBefore(state, state.head).map(({ later }) => [...later])).toEqual([[], ['t3-1'], ['t3-1', 't2-1']]);
+    expect(turnsBefore(state, state.head).map(({ since }) => [...since])).toEqual([
+      ['t3-1'],
+      ['t3-1', 't2-1'],
+      ['t3-1', 't2-1', 't1-1'],
+    ]);
   });
 });
