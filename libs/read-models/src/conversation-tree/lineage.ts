@@ -67,7 +67,7 @@ export class TreeBelow {
     readonly { readonly conversation_id: string; readonly tool_call_id: string; readonly revision: bigint }[]
   > {
     const { rows } = await this.tables.query<{ conversation_id: string; tool_call_id: string; revision: bigint }>(
-      `select conversation_id, split_part(fold_id, '/', 2) as tool_call_id, revision from read.folds_v1
+      `select conversation_id, tool_call_id, revision from read.folds_v1
        where conversation_id = any($1::uuid[])`,
       [conversationIds],
     );

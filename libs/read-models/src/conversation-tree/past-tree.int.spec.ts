@@ -10,11 +10,10 @@ import { ConversationLog } from '../conversation-log';
 import { PastTree, type TreeReader } from './past-tree';
 import { conversationTree } from './projection';
 import { ConversationTree } from './queries';
-import { calls, clears, conversations, failedAttempts, folds, nodes, tags, turns, usage } from './shapes';
+import { tables } from './schema';
 
 const A = '0197f7a0-0000-7000-8000-00000000000a';
 const B = '0197f7a0-0000-7000-8000-00000000000b';
-const tables = [conversations, turns, nodes, calls, clears, folds, tags, usage, failedAttempts].map(({ name }) => name);
 
 let database: TestDatabase;
 let pool: Pool;
@@ -107,7 +106,7 @@ describe('the tree as it was', () => {
     let seen = 0;
     await fc.assert(
       fc.asyncProperty(history, async ({ moves }) => {
-        await pool.query(`truncate ${tables.join(', ')}`);
+        await pool.query(`truncate ${tables.map(({ name }) => name).join(', ')}`);
         const told = new Told();
         await told.tell(moves);
         const live = new ConversationTree(pool);

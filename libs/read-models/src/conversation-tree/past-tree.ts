@@ -1,7 +1,7 @@
 import type { StoredEvent } from '@palimpsest/event-store';
 import type { ConversationRow, ConversationTree, NodeRow, TurnRow, UnknownOutcomeRow } from './queries';
 import { type Row, type Rows, TreeChanges } from './rows';
-import { calls, clears, conversations, nodes, type Table, turns } from './shapes';
+import { calls, clears, conversations, nodes, type Table, turns } from './schema';
 
 /** What a tree and a transcript are told from: the rows as they are, or as they were. */
 export type TreeReader = Pick<
@@ -120,8 +120,8 @@ function typed<R>({ columns }: Table, row: Row): R {
 
 function valueOf(type: string, value: unknown): unknown {
   if (value === undefined || value === null) return null;
-  if (type === 'bigint') return BigInt(value as string | number);
-  return type === 'timestamptz' ? new Date(value as string) : value;
+  if (type.startsWith('bigint')) return BigInt(value as string | number);
+  return type.startsWith('timestamptz') ? new Date(value as string) : value;
 }
 
 const order = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -3,69 +3,62 @@ import { newestShape } from '../newest-shape';
 import type { Projection, Tables } from '../projection';
 import { type Row, type Rows, TreeChanges } from './rows';
 import {
-  conversationTreeSchema,
-  foldsSchema,
-  segmentsSchema,
-  tagsSchema,
-  transcriptSchema,
-  usageSchema,
-} from './schema';
-import {
   calls,
   clears,
   conversations,
+  conversationTreeSchema,
   failedAttempts,
   folds,
   nodes,
   segments,
   type Table,
+  tables,
   tags,
   turns,
   usage,
-} from './shapes';
+} from './schema';
 
 /** A row may be written twice (a queued turn that starts), so an insert overwrites. */
-async function insert(transaction: Tables, table: Table, rows: readonly Row[]): Promise<void> {
+async function insert(transaction: Tables, { name, key, columns }: Table, rows: readonly Row[]): Promise<void> {
   if (!rows.length) return;
-  const names = Object.keys(table.columns);
-  const shape = names.map((name) => `${name} ${table.columns[name]}`).join(', ');
-  const overwrite = names.filter((name) => name !== table.key).map((name) => `${name} = excluded.${name}`);
+  const changing = Object.keys(columns).filter((column) => !key.includes(column));
+  const overwrite = changing.map((column) => `${column} = excluded.${column}`).join(', ');
   await transaction.query(
-    `insert into ${table.name} (${names.join(', ')})
-     select ${names.join(', ')} from jsonb_to_recordset($1::jsonb) as fresh (${shape})
-     on conflict (${table.key}) do update set ${overwrite.join(', ')}`,
+    `insert into ${name} select * from jsonb_populate_recordset(null::${name}, $1::jsonb)
+     on conflict (${key.join(', ')}) do ${overwrite ? `update set ${overwrite}` : 'nothing'}`,
     [JSON.stringify(rows)],
   );
 }
 
-/** Rows that change the same columns go in one statement. */
-async function patch(transaction: Tables, table: Table, patched: ReadonlyMap<string, Row>): Promise<void> {
+/** Of tables whose key is one column. Rows that change the same columns go in one statement. */
+async function patch(transaction: Tables, { name, key }: Table, patched: ReadonlyMap<string, Row>): Promise<void> {
   const alike = new Map<string, Row[]>();
-  for (const [key, change] of patched) {
+  for (const [id, change] of patched) {
     const columns = Object.keys(change).sort().join(',');
-    alike.set(columns, [...(alike.get(columns) ?? []), { [table.key]: key, ...change }]);
+    alike.set(columns, [...(alike.get(columns) ?? []), { [String(key)]: id, ...change }]);
   }
   for (const [columns, rows] of alike) {
-    const names = columns.split(',');
-    const shape = [table.key, ...names].map((name) => `${name} ${table.columns[name]}`).join(', ');
+    const changing = columns.split(',').map((column) => `${column} = new.${column}`);
     await transaction.query(
-      `update ${table.name} as old set ${names.map((name) => `${name} = new.${name}`).join(', ')}
-       from jsonb_to_recordset($1::jsonb) as new (${shape}) where old.${table.key} = new.${table.key}`,
+      `update ${name} as old set ${changing.join(', ')}
+       from jsonb_populate_recordset(null::${name}, $1::jsonb) as new where ${same(key)}`,
       [JSON.stringify(rows)],
     );
   }
 }
 
+const same = (key: readonly string[]): string => key.map((column) => `old.${column} = new.${column}`).join(' and ');
+
 /** Behind all other writes: nothing but the end of its key follows a conversation's end. */
 async function remove(transaction: Tables, deleted: ReadonlySet<string>): Promise<void> {
   if (!deleted.size) return;
   const ids = [...deleted];
-  await transaction.query(
-    `delete from ${calls.name} c using ${nodes.name} n where n.node_id = c.node_id and n.conversation_id = any($1::uuid[])`,
-    [ids],
-  );
-  for (const { name } of [nodes, usage, failedAttempts, turns, clears, folds, segments, tags, conversations])
-    await transaction.query(`delete from ${name} where conversation_id = any($1::uuid[])`, [ids]);
+  const ofTheirs = `select node_id from ${nodes.name} where conversation_id = any($1::uuid[])`;
+  for (const { name, columns } of tables)
+    await transaction.query(
+      `delete from ${name} where ${columns['conversation_id'] ? 'conversation_id = any($1::uuid[])' : `node_id in (${ofTheirs})`}`,
+      [ids],
+    );
 }
 
 async function write(transaction: Tables, table: Table, rows: Rows): Promise<void> {
@@ -78,7 +71,7 @@ export const conversationTree: Projection = {
   version: 1,
   filter: { streamPrefixes: ['conversation-'] },
   endings: ['ConversationDeleted'],
-  tables: conversationTreeSchema + transcriptSchema + foldsSchema + segmentsSchema + tagsSchema + usageSchema,
+  tables: conversationTreeSchema,
   async apply(events: readonly StoredEvent[], transaction: Tables): Promise<void> {
     const changes = new TreeChanges();
     for (const event of events) changes.put(newestShape(event));

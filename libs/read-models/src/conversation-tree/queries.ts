@@ -331,12 +331,13 @@ export class ConversationTree {
          coalesce((select array_agg(c.executed_revision::text order by c.executed_revision) from read.tool_calls_v1 c
            where c.node_id = p.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions,
          coalesce((select array_agg(f.revision::text order by f.revision) from read.folds_v1 f
-           where f.node_id = p.node_id), '{}'::text[]) as fold_revisions,
+           where f.conversation_id = p.conversation_id and f.node_id = p.node_id), '{}'::text[]) as fold_revisions,
          coalesce((select array_agg(g.revision::text order by g.revision) from read.tags_v1 g
-           where g.node_id = p.node_id), '{}'::text[]) as tag_revisions,
+           where g.conversation_id = p.conversation_id and g.node_id = p.node_id), '{}'::text[]) as tag_revisions,
          coalesce((select jsonb_agg(jsonb_build_object('summary', s.summary, 'from', s.first_node, 'to', s.last_node,
              'conversation_id', m.conversation_id, 'requested', m.requested_revision::text, 'ended', m.ended_revision::text) order by s.revision)
-           from read.segments_v1 s join read.nodes_v1 m on m.node_id = s.summary where s.node_id = p.node_id), '[]'::jsonb) as segments, p.steps,
+           from read.segments_v1 s join read.nodes_v1 m on m.node_id = s.summary
+           where s.conversation_id = p.conversation_id and s.node_id = p.node_id), '[]'::jsonb) as segments, p.steps,
          (select revision from read.conversations_v1 where conversation_id = $1::uuid) as known
        from path p left join read.turns_v1 t on t.turn_id = p.turn_id
        union all

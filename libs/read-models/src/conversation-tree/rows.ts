@@ -1,4 +1,4 @@
-import type { ConversationEvent, NodeId, TurnId } from '@palimpsest/conversation';
+import type { ConversationEvent, TurnId } from '@palimpsest/conversation';
 import type { StoredEvent } from '@palimpsest/event-store';
 
 /** What one batch of events changes, row by row: new rows whole, rows of earlier batches by what changed. */
@@ -38,11 +38,11 @@ export class TreeChanges {
       return;
     }
     this.conversations.patch(conversationId, { revision, position });
-    this.putUsage(conversationId, event);
     this.putTurn(conversationId, revision, event as unknown as ConversationEvent);
+    this.putUsage(conversationId, event);
   }
 
-  private putUsage(conversation_id: string, { metadata, revision, ...stored }: StoredEvent): void {
+  private putUsage(conversation_id: string, { metadata, revision: at, ...stored }: StoredEvent): void {
     const event = stored as unknown as ConversationEvent;
     if (event.type === 'CallRequested') {
       const { nodeId: node_id, tokens, prefix } = event.data;
@@ -57,16 +57,16 @@ export class TreeChanges {
       if (usage.cacheWriteTokens !== undefined)
         this.usage.patch(nodeId, { cache_write_tokens: usage.cacheWriteTokens });
     } else if (event.type === 'CallAttemptFailed') {
-      const attempt_id = `${event.data.nodeId}@${revision}`;
-      this.failedAttempts.insert(attempt_id, { attempt_id, conversation_id, node_id: event.data.nodeId });
+      const { nodeId: node_id } = event.data;
+      const revision = String(at);
+      this.failedAttempts.insert(`${node_id}@${revision}`, { conversation_id, node_id, revision });
     }
   }
 
   private putTurn(conversation_id: string, revision: string, event: ConversationEvent): void {
     switch (event.type) {
       case 'TurnQueued':
-        this.turn(event.data.turnId, {
-          conversation_id,
+        this.turn(event.data.turnId, conversation_id, {
           kind: 'ask',
           status: 'queued',
           parent: null,
@@ -75,7 +75,7 @@ export class TreeChanges {
         return;
       case 'TurnStarted': {
         const { turnId, kind, parent } = event.data;
-        this.turn(turnId, { conversation_id, kind, parent, status: 'running', question_revision: revision });
+        this.turn(turnId, conversation_id, { kind, parent, status: 'running', question_revision: revision });
         return;
       }
       case 'CallRequested': {
@@ -126,21 +126,19 @@ export class TreeChanges {
       }
       case 'ToolResultFolded': {
         const { toolCallId, nodeId } = event.data;
-        const fold_id = `${nodeId}/${toolCallId}`;
-        this.folds.insert(fold_id, { fold_id, conversation_id, node_id: nodeId, revision });
+        const fold = { conversation_id, node_id: nodeId, tool_call_id: toolCallId, revision };
+        this.folds.insert(`${nodeId}/${toolCallId}`, fold);
         return;
       }
       case 'ItemTagged': {
         const { nodeId: node_id } = event.data;
-        const tag_id = `${conversation_id}@${revision}`;
-        this.tags.insert(tag_id, { tag_id, conversation_id, node_id, revision });
+        this.tags.insert(`${conversation_id}@${revision}`, { conversation_id, node_id, revision });
         return;
       }
       case 'SummaryFolded': {
         const { summary, nodeId: node_id, from: first_node, to: last_node } = event.data;
-        const segment_id = `${node_id}/${summary}`;
         const run = { first_node, last_node, revision };
-        this.segments.insert(segment_id, { segment_id, conversation_id, node_id, summary, ...run });
+        this.segments.insert(`${node_id}/${summary}`, { conversation_id, node_id, summary, ...run });
         return;
       }
       case 'TurnCompleted':
@@ -151,13 +149,10 @@ export class TreeChanges {
       case 'HeadMoved':
         this.conversations.patch(conversation_id, { head: event.data.to });
         return;
-      case 'ConversationCleared': {
-        const { epoch } = event.data;
-        const clear_id = `${conversation_id}-${epoch}`;
+      case 'ConversationCleared':
         this.conversations.patch(conversation_id, { head: null });
-        this.clears.insert(clear_id, { clear_id, conversation_id, epoch, revision });
+        this.clears.insert(`${conversation_id}@${revision}`, { conversation_id, revision });
         return;
-      }
       case 'ConversationDeleted':
         this.deleted.add(conversation_id);
         return;
@@ -167,8 +162,8 @@ export class TreeChanges {
   }
 
   /** A queued turn that starts has a row already. */
-  private turn(turnId: TurnId, row: Row): void {
-    this.turns.insert(turnId, { turn_id: turnId, ...row });
+  private turn(turn_id: TurnId, conversation_id: string, row: Row): void {
+    this.turns.insert(turn_id, { turn_id, conversation_id, ...row });
   }
 }
 
@@ -178,7 +173,7 @@ export type Row = Record<string, unknown>;
 
 /** Rows of one table by key: those that this batch inserts, and changes to those that were there. */
 export class Rows {
-  readonly inserted = new Map<NodeId, Row>();
+  readonly inserted = new Map<string, Row>();
   readonly patched = new Map<string, Row>();
 
   insert(key: string, row: Row): void {
