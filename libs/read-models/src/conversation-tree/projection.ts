@@ -15,7 +15,6 @@ import {
   tables,
   tags,
   turns,
-  usage,
 } from './schema';
 
 /** A row may be written twice (a queued turn that starts), so an insert overwrites. */
@@ -83,7 +82,6 @@ export const conversationTree: Projection = {
     await write(transaction, folds, changes.folds);
     await write(transaction, segments, changes.segments);
     await write(transaction, tags, changes.tags);
-    await write(transaction, usage, changes.usage);
     await write(transaction, failedAttempts, changes.failedAttempts);
     await remove(transaction, changes.deleted);
   },

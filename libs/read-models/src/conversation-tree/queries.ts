@@ -253,10 +253,9 @@ export class ConversationTree {
   async usage(conversationId: string): Promise<readonly UsageRow[]> {
     const { rows } = await this.tables.query<UsageRow>(
       `select n.node_id, n.turn_id, n.kind, n.status, n.provider, n.model, n.length, n.input_tokens, n.cached_input_tokens, n.output_tokens,
-         u.requested_at, u.estimated_tokens, u.cache_write_tokens, u.prefix_bytes, u.broken_by, u.broken_in,
+         n.requested_at, n.estimated_tokens, n.cache_write_tokens, n.prefix_bytes, n.broken_by, n.broken_in,
          coalesce(a.failed, 0)::int as failed_attempts, b.requested_at as before_requested_at
-       from read.nodes_v1 n join read.usage_v1 u on u.node_id = n.node_id
-       left join read.usage_v1 b on b.node_id = coalesce(n.parent, n.origin)
+       from read.nodes_v1 n left join read.nodes_v1 b on b.node_id = coalesce(n.parent, n.origin)
        left join (select node_id, count(*) as failed from read.failed_attempts_v1 where conversation_id = $1::uuid group by node_id) a
          on a.node_id = n.node_id
        where n.conversation_id = $1::uuid order by n.requested_revision`,

@@ -11,7 +11,6 @@ export class TreeChanges {
   readonly folds = new Rows();
   readonly segments = new Rows();
   readonly tags = new Rows();
-  readonly usage = new Rows();
   readonly failedAttempts = new Rows();
   /** Conversations that are over: nothing of them stays, whatever of it this batch or an earlier one wrote. */
   readonly deleted = new Set<string>();
@@ -45,9 +44,9 @@ export class TreeChanges {
   private putUsage(conversation_id: string, { metadata, revision: at, ...stored }: StoredEvent): void {
     const event = stored as unknown as ConversationEvent;
     if (event.type === 'CallRequested') {
-      const { nodeId: node_id, tokens, prefix } = event.data;
-      this.usage.insert(node_id, {
-        ...{ node_id, conversation_id, requested_at: metadata.occurredAt },
+      const { nodeId, tokens, prefix } = event.data;
+      this.nodes.patch(nodeId, {
+        requested_at: metadata.occurredAt,
         estimated_tokens: tokens?.estimated ?? null,
         prefix_bytes: prefix?.bytes ?? null,
         ...{ broken_by: prefix?.brokenBy?.event ?? null, broken_in: prefix?.brokenBy?.nodeId ?? null },
@@ -55,7 +54,7 @@ export class TreeChanges {
     } else if (event.type === 'CallSucceeded') {
       const { nodeId, usage } = event.data;
       if (usage.cacheWriteTokens !== undefined)
-        this.usage.patch(nodeId, { cache_write_tokens: usage.cacheWriteTokens });
+        this.nodes.patch(nodeId, { cache_write_tokens: usage.cacheWriteTokens });
     } else if (event.type === 'CallAttemptFailed') {
       const { nodeId: node_id } = event.data;
       const revision = String(at);

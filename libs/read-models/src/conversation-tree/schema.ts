@@ -37,7 +37,7 @@ export const turns: Table = {
   },
 };
 
-/** `paused`: the answer goes on in the next node's. */
+/** With what their calls took. `paused`: the answer goes on in the next node's. */
 export const nodes: Table = {
   name: 'read.nodes_v1',
   key: ['node_id'],
@@ -46,24 +46,14 @@ export const nodes: Table = {
     ...{ status: 'text not null', turn_id: 'uuid', provider: 'text not null', model: 'text not null' },
     ...{ length: 'bigint not null', exact: 'boolean not null', requested_revision: 'bigint not null' },
     ...{ ended_revision: 'bigint', reason: 'text', origin: 'text', paused: 'boolean' },
-    ...{ input_tokens: 'bigint', cached_input_tokens: 'bigint', output_tokens: 'bigint' },
+    ...{ input_tokens: 'bigint', cached_input_tokens: 'bigint', output_tokens: 'bigint', cache_write_tokens: 'bigint' },
+    ...{ requested_at: 'timestamptz not null', estimated_tokens: 'bigint' },
+    ...{ prefix_bytes: 'bigint', broken_by: 'text', broken_in: 'text' },
   },
   indexes: {
     by_conversation: '(conversation_id, requested_revision)',
     unfinished: '(conversation_id) where ended_revision is null',
   },
-};
-
-/** What calls took, beside the nodes that made them. */
-export const usage: Table = {
-  name: 'read.usage_v1',
-  key: ['node_id'],
-  columns: {
-    ...{ node_id: 'text', conversation_id: 'uuid not null', requested_at: 'timestamptz not null' },
-    ...{ estimated_tokens: 'bigint', cache_write_tokens: 'bigint' },
-    ...{ prefix_bytes: 'bigint', broken_by: 'text', broken_in: 'text' },
-  },
-  indexes: { by_conversation: '(conversation_id)' },
 };
 
 /** Each attempt that failed before the one that ended its call. */
@@ -120,7 +110,7 @@ export const segments: Table = {
 
 /** All of them; whose rows have no `conversation_id` first, since they go with a conversation's nodes. */
 export const tables: readonly Table[] = [
-  ...[calls, nodes, usage, failedAttempts, turns, clears, folds, segments, tags, conversations],
+  ...[calls, nodes, failedAttempts, turns, clears, folds, segments, tags, conversations],
 ];
 
 /**
