@@ -15,6 +15,7 @@ import {
   tables,
   tags,
   turns,
+  unfinished,
 } from './schema';
 
 /** A row may be written twice (a queued turn that starts), so an insert overwrites. */
@@ -46,10 +47,18 @@ async function patch(transaction: Tables, { name, key }: Table, patched: Readonl
   }
 }
 
+async function remove(transaction: Tables, { name, key }: Table, rows: readonly Row[]): Promise<void> {
+  if (!rows.length) return;
+  await transaction.query(
+    `delete from ${name} as old using jsonb_populate_recordset(null::${name}, $1::jsonb) as new where ${same(key)}`,
+    [JSON.stringify(rows)],
+  );
+}
+
 const same = (key: readonly string[]): string => key.map((column) => `old.${column} = new.${column}`).join(' and ');
 
 /** Behind all other writes: nothing but the end of its key follows a conversation's end. */
-async function remove(transaction: Tables, deleted: ReadonlySet<string>): Promise<void> {
+async function removeAll(transaction: Tables, deleted: ReadonlySet<string>): Promise<void> {
   if (!deleted.size) return;
   const ids = [...deleted];
   const ofTheirs = `select node_id from ${nodes.name} where conversation_id = any($1::uuid[])`;
@@ -63,6 +72,7 @@ async function remove(transaction: Tables, deleted: ReadonlySet<string>): Promis
 async function write(transaction: Tables, table: Table, rows: Rows): Promise<void> {
   await insert(transaction, table, [...rows.inserted.values()]);
   await patch(transaction, table, rows.patched);
+  await remove(transaction, table, [...rows.removed.values()]);
 }
 
 export const conversationTree: Projection = {
@@ -83,6 +93,7 @@ export const conversationTree: Projection = {
     await write(transaction, segments, changes.segments);
     await write(transaction, tags, changes.tags);
     await write(transaction, failedAttempts, changes.failedAttempts);
-    await remove(transaction, changes.deleted);
+    await write(transaction, unfinished, changes.unfinished);
+    await removeAll(transaction, changes.deleted);
   },
 };

@@ -272,7 +272,8 @@ export class ConversationTree {
   /** In the order in which they were asked. */
   async unfinishedTurns(conversationId: string): Promise<readonly TurnRow[]> {
     const { rows } = await this.tables.query<TurnRow>(
-      `select * from read.turns_v1 where conversation_id = $1::uuid and ended_revision is null order by question_revision`,
+      `select * from read.turns_v1 where turn_id in (select turn_id from read.unfinished_v1 where conversation_id = $1::uuid)
+       order by question_revision`,
       [conversationId],
     );
     return rows;
@@ -289,9 +290,7 @@ export class ConversationTree {
   /** Conversations with turns or calls that have not ended, with the conversation and the position up to which this is known. One snapshot. */
   async unfinished(): Promise<{ readonly conversations: readonly string[]; readonly position: bigint }> {
     const { rows } = await this.tables.query<{ conversations: readonly string[]; position: bigint }>(
-      `select coalesce((select array_agg(distinct conversation_id::text) from (
-                select conversation_id from read.turns_v1 where ended_revision is null
-                union all select conversation_id from read.nodes_v1 where ended_revision is null) u), '{}'::text[]) as conversations,
+      `select coalesce((select array_agg(distinct conversation_id::text) from read.unfinished_v1), '{}'::text[]) as conversations,
               (select position from read.checkpoint) as position`,
     );
     const [row] = rows;

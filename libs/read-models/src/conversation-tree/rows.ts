@@ -1,4 +1,4 @@
-import type { ConversationEvent, TurnId } from '@palimpsest/conversation';
+import type { ConversationEvent, NodeId, TurnId } from '@palimpsest/conversation';
 import type { StoredEvent } from '@palimpsest/event-store';
 
 /** What one batch of events changes, row by row: new rows whole, rows of earlier batches by what changed. */
@@ -12,6 +12,7 @@ export class TreeChanges {
   readonly segments = new Rows();
   readonly tags = new Rows();
   readonly failedAttempts = new Rows();
+  readonly unfinished = new Rows();
   /** Conversations that are over: nothing of them stays, whatever of it this batch or an earlier one wrote. */
   readonly deleted = new Set<string>();
 
@@ -95,10 +96,12 @@ export class TreeChanges {
           },
           requested_revision: revision,
         });
+        this.begins(conversation_id, nodeId);
         return;
       }
       case 'CallSucceeded': {
         const { nodeId, usage, toolCalls, paused } = event.data;
+        this.ends(conversation_id, nodeId);
         this.nodes.patch(nodeId, {
           ...{ status: 'succeeded', ended_revision: revision, ...(paused && { paused }) },
           ...{
@@ -112,6 +115,7 @@ export class TreeChanges {
         return;
       }
       case 'CallFailed':
+        this.ends(conversation_id, event.data.nodeId);
         this.nodes.patch(event.data.nodeId, { status: 'failed', ended_revision: revision, reason: event.data.reason });
         return;
       case 'ToolExecutionStarted':
@@ -143,6 +147,7 @@ export class TreeChanges {
       case 'TurnCompleted':
       case 'TurnFailed':
       case 'TurnCancelled':
+        this.ends(conversation_id, event.data.turnId);
         this.turns.patch(event.data.turnId, { status: ended[event.type], ended_revision: revision });
         return;
       case 'HeadMoved':
@@ -163,6 +168,15 @@ export class TreeChanges {
   /** A queued turn that starts has a row already. */
   private turn(turn_id: TurnId, conversation_id: string, row: Row): void {
     this.turns.insert(turn_id, { turn_id, conversation_id, ...row });
+    this.begins(conversation_id, turn_id, turn_id);
+  }
+
+  private begins(conversation_id: string, id: NodeId, turn_id: TurnId | null = null): void {
+    this.unfinished.insert(id, { conversation_id, id, turn_id });
+  }
+
+  private ends(conversation_id: string, id: NodeId): void {
+    this.unfinished.remove(id, { conversation_id, id });
   }
 }
 
@@ -174,8 +188,11 @@ export type Row = Record<string, unknown>;
 export class Rows {
   readonly inserted = new Map<string, Row>();
   readonly patched = new Map<string, Row>();
+  /** By their key's columns. */
+  readonly removed = new Map<string, Row>();
 
   insert(key: string, row: Row): void {
+    this.removed.delete(key);
     this.inserted.set(key, row);
   }
 
@@ -183,5 +200,11 @@ export class Rows {
     const fresh = this.inserted.get(key);
     if (fresh) Object.assign(fresh, change);
     else this.patched.set(key, { ...this.patched.get(key), ...change });
+  }
+
+  remove(key: string, row: Row): void {
+    // It may be there from an earlier batch all the same: a queued turn has its row when it starts.
+    this.inserted.delete(key);
+    this.removed.set(key, row);
   }
 }

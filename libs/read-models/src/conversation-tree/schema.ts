@@ -4,7 +4,7 @@ export interface Table {
   readonly key: readonly string[];
   /** Column and SQL type, with what it must hold. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Beside the key's. */
+  /** Beside the key's. A column that stands in one, in its condition too, is not changed later: so an update of a row touches no index. */
   readonly indexes?: Readonly<Record<string, string>>;
 }
 
@@ -31,10 +31,7 @@ export const turns: Table = {
     ...{ turn_id: 'uuid', conversation_id: 'uuid not null', kind: 'text not null', status: 'text not null' },
     ...{ parent: 'text', question_revision: 'bigint not null', ended_revision: 'bigint' },
   },
-  indexes: {
-    by_conversation: '(conversation_id, question_revision)',
-    unfinished: '(conversation_id) where ended_revision is null',
-  },
+  indexes: { by_conversation: '(conversation_id, question_revision)' },
 };
 
 /** With what their calls took. `paused`: the answer goes on in the next node's. */
@@ -50,10 +47,7 @@ export const nodes: Table = {
     ...{ requested_at: 'timestamptz not null', estimated_tokens: 'bigint' },
     ...{ prefix_bytes: 'bigint', broken_by: 'text', broken_in: 'text' },
   },
-  indexes: {
-    by_conversation: '(conversation_id, requested_revision)',
-    unfinished: '(conversation_id) where ended_revision is null',
-  },
+  indexes: { by_conversation: '(conversation_id, requested_revision)' },
 };
 
 /** Each attempt that failed before the one that ended its call. */
@@ -61,6 +55,13 @@ export const failedAttempts: Table = {
   name: 'read.failed_attempts_v1',
   key: ['conversation_id', 'node_id', 'revision'],
   columns: { conversation_id: 'uuid', node_id: 'text', revision: 'bigint' },
+};
+
+/** The turns and calls that have not ended, a turn by its own id. Their rows go when they end, so this table stays as small as what runs. */
+export const unfinished: Table = {
+  name: 'read.unfinished_v1',
+  key: ['conversation_id', 'id'],
+  columns: { conversation_id: 'uuid', id: 'text', turn_id: 'uuid' },
 };
 
 /**
@@ -110,7 +111,7 @@ export const segments: Table = {
 
 /** All of them; whose rows have no `conversation_id` first, since they go with a conversation's nodes. */
 export const tables: readonly Table[] = [
-  ...[calls, nodes, failedAttempts, turns, clears, folds, segments, tags, conversations],
+  ...[calls, nodes, failedAttempts, unfinished, turns, clears, folds, segments, tags, conversations],
 ];
 
 /**
