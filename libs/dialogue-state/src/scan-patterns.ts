@@ -100,6 +100,9 @@ export const NOT_VALUE_AFTER =
 export const VALUE_AFTER_KO =
   /^(?:\s?(?:명|개|으로|로|이고|고|이며|이야|야|이에요|예요|입니다|이다|임|까지|이내)){1,2}(?![가-힣]{0,2}(?:까|면))/u;
 
+/** All that stands between a value and the name of the next field, where one Korean sentence says both. */
+export const JOINS_KO = /^\s?(?:이고|이며|(?:으로|로)\s?(?:하고|바꾸고))(?:요)?,?\s+(?:(?:제|내|우리|저희)\s)?$/u;
+
 /** In the rest of a Korean sentence: a condition, a question, a denial. */
 export const NOT_PLAIN_KO = /면|까\s*[?？]?$|아니|말고|지\s?마|정도|쯤/u;
 export const ASKS_FOR_CHANGE_KO = /바꿔|변경|늘려|줄여|올려|낮춰|수정|맞춰/u;
@@ -111,7 +114,7 @@ export const CHANGE_WORDS =
 export const KIND_WORDS: Readonly<Record<FieldDefinition['kind'], RegExp>> = {
   goal: /(?<!\p{L})(?:i\s+want|we\s+want|i\s+need|we\s+need|i'd\s+like|looking\s+for|help\s+me|plan)(?!\p{L})|하고\s?싶|원해|필요|찾고|계획/iu,
   constraint:
-    /(?<!\p{L})(?:must|need|needs|have\s+to|has\s+to|only|without|at\s+least|at\s+most|no)(?!\p{L})|반드시|꼭|필요|만\s|없이|이상|이하/iu,
+    /(?<!\p{L})(?:must|need|needs|have\s+to|has\s+to|only|without|at\s+least|at\s+most|no)(?!\p{L})|반드시|꼭|필요|(?<!(?<!\p{L})[십백천]{0,2})만\s|없이|이상|이하/iu,
   choice:
     /(?<!\p{L})(?:choose|chose|pick|take|go\s+with|the\s+(?:first|second|third|last)|book|option)(?!\p{L})|고를|선택|로\s?할|로\s?하|예약/iu,
   fact: /(?<!\p{L})(?:i\s+am|i'm|we\s+are|we're|my|our)(?!\p{L})|저는|나는|제가|우리|저희/iu,

@@ -13,6 +13,7 @@ import {
   DROPS_AFTER_KO,
   DROPS_BEFORE,
   DROPS_NEEDS_ANY_MORE,
+  JOINS_KO,
   KIND_WORDS,
   mentions,
   namesOf,
@@ -61,7 +62,8 @@ export function scanQuestion(question: string, schema: StateSchema, moment: Mome
   for (const mention of text.matchAll(mentions(schema.fields.flatMap(namesOf)))) {
     const meant = named.get(fold(mention[0])) ?? [];
     const place =
-      looked++ < stateLimits.maxMentions && new Place(text, mention.index, mention.index + mention[0].length);
+      looked++ < stateLimits.maxMentions &&
+      new Place(text, mention.index, mention.index + mention[0].length, hits.at(-1)?.end);
     const hit = place && meant.length === 1 ? meant[0]?.read(place) : undefined;
     if (hit) hits.push(hit);
     else if (!place || !place.onlyAsks()) meant.forEach((field) => unclear.add(field.name));
@@ -90,13 +92,17 @@ class Place {
     readonly text: string,
     readonly start: number,
     readonly end: number,
+    /** Where what was read before ends, if anything was. */
+    readEnd = 0,
   ) {
     const from = Math.max(0, start - REACH);
     const before = text.slice(from, start);
     const cut = lastEnd(before, SENTENCE_END);
     // Too far from its beginning to be read as a plain sentence.
     this.sentence = cut === 0 && from > 0 ? `"${before}` : before.slice(cut);
-    this.clause = this.sentence.slice(lastEnd(this.sentence, CLAUSE_END));
+    // In Korean nothing but the end of a word parts two clauses: it counts where the one before was read.
+    const joined = JOINS_KO.test(text.slice(readEnd, start));
+    this.clause = joined ? '' : this.sentence.slice(lastEnd(this.sentence, CLAUSE_END));
     this.tail = text.slice(end, end + REACH);
   }
 

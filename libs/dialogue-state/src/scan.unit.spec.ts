@@ -109,6 +109,8 @@ describe('a scan of a question', () => {
     expect(scan('What was my budget before?').mayChange).not.toContain('budget');
     expect(scan('Which colours are there?')).toEqual({ hits: [], mayChange: [] });
     expect(scan('My budget is 20,000.').mayChange).not.toContain('budget');
+    expect(scan('예산은 3만 5천원입니다.').mayChange).toEqual([]);
+    expect(scan('이것만 사고 싶어요').mayChange).toContain('constraints');
     expect(scan('')).toEqual({ hits: [], mayChange: [] });
   });
 
@@ -140,6 +142,15 @@ describe('a scan of a question', () => {
       ['budget', 20_000, 'USD'],
       ['deadline', '2026-12-31'],
     ]);
+    const both = [['budget', 35_000, 'KRW'], ['deadline', '2026-12-05']]; // prettier-ignore
+    for (const question of [
+      '예산은 3만 5천원이고 마감일은 12월 5일입니다.',
+      '예산을 3만 5천원으로 하고 제 마감일은 12월 5일로 해 주세요.',
+    ])
+      expect(hits(question)).toEqual(both);
+    expect(hits('마감일은 12월 5일이며 예산은 3만 5천원입니다.')).toEqual(both.toReversed());
+    expect(hits('친구 예산은 3만 5천원이고 마감일은 12월 5일입니다.')).toEqual([]);
+    expect(hits('예산은 3만 5천원이고 친구 마감일은 12월 5일입니다.')).toEqual([['budget', 35_000, 'KRW']]);
     const shared = schemaOf(
       field('a', { type: 'money', aliases: ['cost'] }),
       field('b', { type: 'money', aliases: ['cost'] }),
