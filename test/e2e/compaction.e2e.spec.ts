@@ -210,6 +210,10 @@ describe('a compaction', () => {
     const other = await api.send('POST', path, { key, body: { reason: 'topic' } });
     expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_conflict' } });
     expect((await api.send('POST', path, { body: { reason: 'topic' } })).status).toBe(201);
+    const reasons = (await eventsOf(process, conversationId)).flatMap((event) =>
+      event.type === 'CallRequested' && event.data.kind === 'compaction' ? [event.data.reason] : [],
+    );
+    expect(reasons).toEqual(['demand', 'topic']);
     expect((await api.send('POST', path, { body: { reason: 'x' } })).status).toBe(400);
   });
 

@@ -358,7 +358,7 @@ describe('extraction', () => {
   it('S03, S01: what a turn says in words that no rule reads is known before the next; the model that reads it sees its own messages alone', async () => {
     const conversationId = await api.conversation([], reading('before', budget(), loves));
     const before = await api.ask(conversationId, `My budget is 10,000. I love coriander. ${finds({ field: 'taste', value: 'loves coriander', quote: 'I love coriander' })} ${say('NOTED')}`); // prettier-ignore
-    const change = await api.ask(conversationId, `Twice as much, and I hate coriander. ${finds({ field: 'budget', value: '20,000', quote: 'Twice as much' }, { field: 'taste', value: 'hates coriander', quote: 'I hate coriander' })} ${say('DOUBLED')}`); // prettier-ignore
+    const change = await api.ask(conversationId, `Twice as much, and I hate coriander. [[sim: call recall_state {"field":"budget"}]] ${finds({ field: 'budget', value: '20,000', quote: 'Twice as much' }, { field: 'taste', value: 'hates coriander', quote: 'I hate coriander' })} ${say('DOUBLED')}`); // prettier-ignore
     const next = await api.ask(conversationId, `What is there? ${say('much')}`);
 
     expect(blockOf(await api.replay(first(change)))).toContain('taste: loves coriander [');
@@ -370,6 +370,9 @@ describe('extraction', () => {
     expect(body).toContain('Twice as much');
     expect(body).toContain('DOUBLED');
     expect(body).not.toMatch(/ZEBRAS|<state>|NOTED|My budget is|tool/);
+    const recalled = 'in the order in which it was said';
+    expect((await api.replay(change.nodes[1] ?? '')).body).toContain(recalled);
+    expect(body).not.toContain(recalled);
     const { periods } = await api.history(conversationId, 'budget');
     expect(periods.at(-1)).toMatchObject({ value: 20000, by: 'user', from: { nodeId: first(change), quote: 'Twice as much' } }); // prettier-ignore
     expect(second?.sent).toMatchObject([{ type: 'user', text: expect.stringMatching(/^Read the exchange above/) }]);

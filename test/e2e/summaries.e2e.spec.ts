@@ -159,6 +159,31 @@ describe('a summary', () => {
   });
 });
 
+describe('the oldest turns leave', () => {
+  const reasonsOf = async (conversationId: string) =>
+    (await requests(conversationId)).flatMap((one) => (one.kind === 'summary' ? [one.segment] : []));
+
+  it('by so many turns, where an assistant says so', async () => {
+    const conversationId = await api.conversation([], { context: { window: null, pressure: null, everyTurns: 2 } });
+    const turns = await talk(conversationId, 1, 6);
+    expect(await reasonsOf(conversationId)).toEqual(['turns', 'turns']);
+    const made = await summaries(conversationId, turns[5]?.revision);
+    expect(made.map(({ parent }) => parent)).toEqual([turns[1]?.head, turns[3]?.head]);
+    expect((await partOf(turns[5] as Turn)).answers).toEqual(['answer-5']);
+  });
+
+  it('by pressure: no request passes 70 % of the input cap, the one behind a summary has 40 % at most, and several turns pass before the next one', async () => {
+    const model = { provider: 'simulated', name: 'simulated', inputCap: 4_000, maxOutputTokens: 300 } as const;
+    const conversationId = await api.conversation([], { model, context: { window: null } });
+    for (let n = 1; n <= 16; n += 1) await api.ask(conversationId, `${words(`word${n}`, 150)} ${say(`answer-${n}`)}`);
+    expect(await reasonsOf(conversationId)).toEqual(['pressure', 'pressure']);
+    const made = (await requests(conversationId)).map(({ kind, tokens }) => ({ kind, size: tokens?.estimated ?? NaN }));
+    const behind = made.filter((_, at) => made[at - 1]?.kind === 'summary');
+    for (const { size } of made) expect(size).toBeLessThanOrEqual(0.7 * model.inputCap);
+    for (const { size } of behind) expect(size).toBeLessThanOrEqual(0.4 * model.inputCap);
+  });
+});
+
 describe('while a summary is being made', () => {
   const slow = { context: { ...small.context, summaries: { instruction: `Summarise. [[sim: stall ms=700 after=0]] ${say('in short')}` } } }; // prettier-ignore
   const statuses = async (conversationId: string) =>
