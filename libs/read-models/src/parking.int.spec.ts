@@ -279,6 +279,8 @@ describe('a rebuild', () => {
       },
     };
     const first = start({ projection: stuck });
+    // Else the next generation may overtake this one, which then has parked nothing.
+    await caughtUp(first);
     await begin();
     await until(async () => (await findLive(pool, sums)).generation === 2);
     await begin();
