@@ -119,7 +119,7 @@ describe('the tree as it was', () => {
           seen += 1;
         }
       }),
-      { numRuns: 5 },
+      { numRuns: 12 },
     );
     expect(seen).toBeGreaterThan(50);
   }, 120_000);

@@ -276,7 +276,7 @@ describe('the state of dialogues, materialised by digests', () => {
           }
         }
       }),
-      { numRuns: 5 },
+      { numRuns: 12 },
     );
   }, 120_000);
 
