@@ -139,10 +139,12 @@ interface RenderedNode {
 
 /**
  * Nodes, questions and results of a conversation, as far as the events that were put in tell. Events may come from a part of the stream
- * only (those of one path), in order of revision; none is needed twice.
+ * only (those of one path), in order of revision, but that a node's end may come before its request; none is needed twice.
  */
 export class PathFold {
   private readonly nodes = new Map<NodeId, NodeRecord>();
+  /** How nodes ended of which nothing else is known yet. */
+  private readonly ends = new Map<NodeId, Partial<NodeRecord>>();
   private readonly questions = new Map<TurnId, SourcedText>();
   private readonly moments = new Map<TurnId, QuestionMoment>();
   private readonly results = new Map<ToolCallId, ToolResultItem>();
@@ -201,7 +203,9 @@ export class PathFold {
             reported: null,
           },
           ...{ status: 'pending', calls: [], received: null },
+          ...this.ends.get(made.nodeId),
         });
+        this.ends.delete(made.nodeId);
         return;
       }
       case 'CallSucceeded': {
@@ -401,6 +405,7 @@ export class PathFold {
   private amend(nodeId: NodeId, change: Partial<NodeRecord>): void {
     const node = this.node(nodeId);
     if (node) this.nodes.set(nodeId, { ...node, ...change });
+    else this.ends.set(nodeId, change);
   }
 }
 

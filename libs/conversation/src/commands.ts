@@ -217,6 +217,8 @@ export interface RequestSummary extends Work {
   readonly continues?: NodeId | undefined;
   /** Later requests are to hold it instead of the run. Undefined: of a compaction, which is to go on from it. */
   readonly segment?: SegmentReason | undefined;
+  /** The revision at which it was found to be due: a part that somebody asked for since is not asked for once more, even if it failed. */
+  readonly seen?: bigint | undefined;
 }
 
 /** A playbook's draft of the path to the head, or another attempt at it. */

@@ -112,7 +112,7 @@ export function createCarrying(parts: CarryingParts): Carrying {
   const work = new WorkCalls({ writer: engine, leases, wire, providerOf, events });
   const compactor = new Compactor({ writer, work, newId: clock.newId });
   const { compactionWaitMs: waitMs } = limits;
-  const segments = new Segments({ writer, work, compactor, newId: clock.newId });
+  const segments = new Segments({ writer, work, compactor, waitMs, newId: clock.newId });
   const policy: ContextPolicy = new ContextPolicy({
     ...{ writer, assistants: parts.assistants, segments, events, waitMs },
     upkeep: [segments, new CompactionAtThreshold(writer, compactor)],

@@ -43,6 +43,8 @@ export function requestSummary(state: ActiveConversation, command: RequestSummar
   if (segment && !endsWhole(state, parent)) return refuse({ code: 'unknown_parent', parent });
   if (continues !== undefined && !covers(state, continues, parent))
     return refuse({ code: 'unknown_parent', parent: continues });
+  const made = segment && partMade(state, command);
+  if (made) return made;
   const place = { nodeId, kind: 'summary', parent, carrier, ...(segment && { segment }) } as const;
   return request(state, { ...place, ...(continues !== undefined && { continues }) }, instruction);
 }
@@ -59,6 +61,18 @@ function notOfAPath(state: ActiveConversation, parent: NodeId): Refused | undefi
 function endsWhole(state: ActiveConversation, nodeId: NodeId): boolean {
   const node = state.nodes.get(nodeId);
   return node === undefined || (node.kind === 'turn' && node.toolCallIds.length === 0);
+}
+
+/** What leaves a window is summarised once: a part of this way that goes on from the same one is there, is being made, or was just tried. */
+function partMade(state: ActiveConversation, { parent, continues, seen }: RequestSummary): Decision | undefined {
+  const way = new Set(lineage(state, parent));
+  for (const [nodeId, node] of state.nodes) {
+    if (node.kind !== 'summary' || !node.segment || node.continues !== continues || !way.has(node.parent)) continue;
+    const isNew = seen !== undefined && node.requestedAt > seen;
+    if (node.status !== 'failed' || isNew)
+      return { ...alreadySo, known: { revision: BigInt(node.requestedAt), nodeId } };
+  }
+  return undefined;
 }
 
 /** A summary that is there, of a part of the way to this node. One that this conversation did not make stands where it grows from. */

@@ -13,6 +13,7 @@ import {
   typesOf,
   work,
 } from '../../testing';
+import type { ActiveConversation } from '../state';
 import type { JudgeTransform, ReissueCall } from '../commands';
 import { decide } from './index';
 
@@ -61,6 +62,35 @@ describe('a compaction', () => {
     const running = play(state, [ask('t3'), aTurn.answers('t3-1', [{}])]).state;
     expect(refusalOf(running, summary('t3-1'))).toMatchObject({ code: 'turn_running', turnId: 't3' });
     expect(decide(running, summary('t2-1'))).toMatchObject({ ok: true });
+  });
+
+  it('has what begins at one place of a way summarised once, unless that failed', () => {
+    const part = (nodeId: string, parent: string) =>
+      ({
+        type: 'RequestSummary',
+        nodeId,
+        carrier: `carrier-${nodeId}`,
+        instruction: 'i',
+        parent,
+        segment: 'window',
+      }) as const;
+    const { state: pending } = play(asked(), [part('s1', 't1-1')]);
+    const { state: made } = play(pending, [work.answers('s1')]);
+    for (const state of [pending, made])
+      for (const parent of ['t1-1', 't2-1'])
+        expect(decide(state, part('s2', parent))).toMatchObject({ ok: true, events: [], known: { nodeId: 's1' } });
+    const anew = { ok: true, events: [{ type: 'CallRequested', data: { nodeId: 's2' } }] };
+    expect(decide(made, { ...part('s2', 't2-1'), continues: 's1' })).toMatchObject(anew);
+    const { state: failed } = play(pending, [work.fails('s1', 'auth')]);
+    expect(decide(failed, part('s2', 't1-1'))).toMatchObject(anew);
+    const [before, behind] = [asked(), failed].map((state) => BigInt((state as ActiveConversation).revision));
+    expect(decide(failed, { ...part('s2', 't1-1'), seen: behind })).toMatchObject(anew);
+    expect(decide(failed, { ...part('s2', 't1-1'), seen: before })).toMatchObject({
+      events: [],
+      known: { nodeId: 's1' },
+    });
+    const { state: beside } = play(asked(), [part('s1', 't2-1'), edit('t2', 't3'), aTurn.answers('t3-1')]);
+    expect(decide(beside, part('s2', 't3-1'))).toMatchObject(anew);
   });
 
   it('K10: that fails changes nothing', () => {

@@ -5,6 +5,7 @@ import type { ConversationWriter } from '../conversation-writer';
 import type { EngineEvents } from '../engine-events';
 import type { ConversationIdentity } from '../identity';
 import { RequestImpossible } from '../request-too-large';
+import { untilEnded } from '../until-ended';
 import { type TurnBefore, turnsBefore } from './before';
 import type { Extractor } from './extractor';
 
@@ -24,9 +25,6 @@ export interface ComingTurn {
   readonly of?: TurnId;
   readonly key?: CommandKey | undefined;
 }
-
-/** Milliseconds between two looks at an extraction that another process makes. */
-const LOOK_EVERY_MS = 50;
 
 /**
  * Has each completed turn extracted, once, where its assistant says so; and has a question wait for what the turns before it say, bounded. Whatever
@@ -65,7 +63,7 @@ export class ExtractionPolicy {
   ): Promise<void> {
     const running = this.running.get(turnId);
     if (running) return running;
-    if (pending !== undefined) return this.ended(conversation, pending, deadline);
+    if (pending !== undefined) return untilEnded(this.options.writer, conversation, pending, deadline);
     if (extraction === 'none' || extraction === 'out') await this.begin(conversation, turnId);
   }
 
@@ -79,15 +77,6 @@ export class ExtractionPolicy {
       .finally(() => this.running.delete(turnId));
     this.running.set(turnId, work);
     return work;
-  }
-
-  /** Another process makes the call. */
-  private async ended({ conversationId, tenantId }: ConversationIdentity, nodeId: NodeId, deadline: AbortSignal) {
-    while (!deadline.aborted) {
-      const { state } = await this.options.writer.read(conversationId, tenantId);
-      if (state.status !== 'active' || state.nodes.get(nodeId)?.status !== 'pending') return;
-      await sleep(LOOK_EVERY_MS, undefined, { ref: false });
-    }
   }
 }
 

@@ -10,6 +10,7 @@ import type { MeasuredPath, PathTurn } from '../compaction/runs';
 import type { ConversationWriter } from '../conversation-writer';
 import type { ConversationIdentity } from '../identity';
 import { type ContextTooLarge, RequestImpossible } from '../request-too-large';
+import { untilEnded } from '../until-ended';
 import { LOOK_AGAIN, POLICY, type Upkeep } from '../upkeep/upkeep';
 import type { WorkCalls } from '../work-calls';
 import { planRoom, planSegment, roomBefore, type SegmentPlan, verbatimOf } from './plan';
@@ -19,6 +20,8 @@ export interface SegmentsOptions {
   readonly work: Pick<WorkCalls, 'request'>;
   readonly compactor: Pick<Compactor, 'compact'>;
   readonly newId: () => string;
+  /** Milliseconds that a summary which another process makes is waited for. */
+  readonly waitMs: number;
 }
 
 /** Where a turn began whose request does not fit. */
@@ -30,6 +33,7 @@ interface Place {
   readonly definition: AssistantDefinition;
   readonly context: ContextChoice;
   readonly state: ActiveConversation;
+  readonly revision: bigint;
   readonly path: MeasuredPath;
 }
 
@@ -72,7 +76,22 @@ export class Segments implements Upkeep {
     return plan !== undefined && this.summarise(place, plan, since);
   }
 
+  /** Where no summary is being made, by whichever process. */
   private async at(
+    conversation: ConversationIdentity,
+    definition: AssistantDefinition,
+    from?: NodeId,
+  ): Promise<Place | undefined> {
+    const { writer, waitMs } = this.options;
+    for (const deadline = AbortSignal.timeout(waitMs); ;) {
+      const place = await this.seen(conversation, definition, from);
+      const pending = place && pendingOn(place);
+      if (pending === undefined || deadline.aborted) return place;
+      await untilEnded(writer, conversation, pending, deadline);
+    }
+  }
+
+  private async seen(
     conversation: ConversationIdentity,
     definition: AssistantDefinition,
     from?: NodeId,
@@ -82,26 +101,27 @@ export class Segments implements Upkeep {
     const measured = await writer.measure(conversation, 'turn', seen, from);
     const { context } = definition;
     if (!context || !measured || seen.state.status !== 'active') return undefined;
-    return { conversation, definition, context, state: seen.state, path: measured.path };
+    return { conversation, definition, context, state: seen.state, revision: seen.revision, path: measured.path };
   }
 
   /**
-   * Resolves when the summary has ended. False where none came of it, or was tried before: at the same place none is tried again, but once by
-   * each turn that can't go on without, `since` it began.
+   * Resolves when the summary has ended, or where another process was first. False where none came of it, or was tried before: at the same
+   * place none is tried again, but once by each turn that can't go on without, `since` it began.
    */
   private async summarise(place: Place, { upTo, reason }: SegmentPlan, since?: number): Promise<boolean> {
     const { conversation, definition, context, state } = place;
     const continues = lastSummaryOf(place.path);
     const instruction = segmentInstruction(context.summaries, keepsInstructions(definition));
     const parent = this.fitting(place, upTo, instruction);
-    if (wasSummarised(state, place.path, { parent, continues, since })) return false;
+    if (couldNotBe(state, { parent, continues, since })) return false;
     const { newId, work } = this.options;
     const ids = { nodeId: newId(), carrier: newId() };
-    const command = { type: 'RequestSummary', ...ids, instruction, parent, continues, segment: reason } as const;
+    const segment = { parent, continues, segment: reason, seen: place.revision } as const;
+    const command = { type: 'RequestSummary', ...ids, instruction, ...segment } as const;
     const judge = judgeSegment(context.summaries.maxTokens);
     const requested = await work.request(conversation, command, POLICY, judge).catch(impossible);
-    if (!requested?.ok || !('outcome' in requested)) return false;
-    return (await requested.outcome).status === 'succeeded';
+    if (!requested?.ok) return false;
+    return 'known' in requested || (await requested.outcome).status === 'succeeded';
   }
 
   /** The last node up to which the summariser can read the run; where even its first turn is too much, that one: results fold there too. */
@@ -137,22 +157,26 @@ function lastSummaryOf({ turns }: MeasuredPath): NodeId | undefined {
   return last?.kind === 'summary' ? last.nodeId : undefined;
 }
 
+/** A part of this path that is being summarised. */
+function pendingOn({ state, path }: Place): NodeId | undefined {
+  const ends = new Set(path.turns.map(({ lastNode }) => lastNode));
+  for (const [nodeId, node] of state.nodes)
+    if (node.kind === 'summary' && node.segment && node.status === 'pending' && ends.has(node.parent)) return nodeId;
+  return undefined;
+}
+
 interface Tried {
   readonly parent: NodeId;
   readonly continues: NodeId | undefined;
-  /** Left out: whoever is at it is waited for, and a failure counts for ever. */
+  /** Left out: a failure counts for ever. */
   readonly since: number | undefined;
 }
 
-/** Somebody is at it on this path, or could not summarise just this. */
-function wasSummarised({ nodes }: ActiveConversation, { turns }: MeasuredPath, tried: Tried): boolean {
-  const { parent, continues, since } = tried;
-  const ends = new Set(turns.map(({ lastNode }) => lastNode));
+/** Just this could not be summarised. */
+function couldNotBe({ nodes }: ActiveConversation, { parent, continues, since }: Tried): boolean {
   for (const [, node] of nodes) {
-    if (node.kind !== 'summary' || !node.segment || node.continues !== continues) continue;
-    if (since === undefined && node.status === 'pending' && ends.has(node.parent)) return true;
-    const counts = node.status === 'failed' && node.reason !== 'interrupted' && node.requestedAt > (since ?? -1);
-    if (counts && node.parent === parent) return true;
+    if (node.kind !== 'summary' || !node.segment || node.continues !== continues || node.parent !== parent) continue;
+    if (node.status === 'failed' && node.reason !== 'interrupted' && node.requestedAt > (since ?? -1)) return true;
   }
   return false;
 }

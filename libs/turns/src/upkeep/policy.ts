@@ -45,12 +45,14 @@ export class ContextPolicy {
   }
 
   async beforeTurn(conversation: ConversationIdentity, command: StartTurn): Promise<void> {
-    const { conversationId } = conversation;
+    const { conversationId, tenantId } = conversation;
     const { writer, waitMs } = this.options;
     if (!this.running.has(conversationId)) {
+      if ((await this.wanted(conversation, command.assistantVersion)).upkeep.length === 0) return;
+      // Another process may have carried the turn before.
+      await writer.read(conversationId, tenantId);
       const more = estimatingCounter().text(command.question);
       if (this.isSettled(conversationId, more)) return;
-      if ((await this.wanted(conversation, command.assistantVersion)).upkeep.length === 0) return;
       // A repeated command, or one that is refused, is no reason to do anything.
       if (await writer.judge(conversation, command)) return;
       this.begin(conversation, command.assistantVersion, more);
