@@ -50,10 +50,13 @@ const schema = schemaOf();
 
 const A = '0197f7a0-0000-7000-8000-00000000000a';
 const B = '0197f7a0-0000-7000-8000-00000000000b';
+const C = '0197f7a0-0000-7000-8000-00000000000c';
+/** What grows from a conversation: at most one, and from that one more. */
+const grownFrom: Readonly<Partial<Record<string, string>>> = { [A]: B, [B]: C };
 
 interface Op {
   readonly kind: 'ask' | 'compact' | 'say' | 'clear' | 'grow';
-  readonly in: 'a' | 'b';
+  readonly in: typeof A | typeof B | typeof C;
   /** Which of the nodes that are there: 0 the newest. */
   readonly back: number;
   readonly field: number;
@@ -66,7 +69,7 @@ interface Op {
 const ops: fc.Arbitrary<readonly Op[]> = fc.array(
   fc.record<Op>({
     kind: fc.oneof({ weight: 6, arbitrary: fc.constant('say') }, { weight: 4, arbitrary: fc.constant('ask') }, { weight: 1, arbitrary: fc.constantFrom('compact', 'clear', 'grow', 'grow') }), // prettier-ignore
-    in: fc.constantFrom('a', 'b'),
+    in: fc.constantFrom(A, B, C),
     back: fc.oneof(fc.constant(0), fc.nat(5)),
     field: fc.nat(2),
     value: fc.nat(2),
@@ -89,7 +92,7 @@ class Story {
   private readonly keys = new KeyRing({ store: new MemoryKeyStore(), installation: [randomBytes(32)] });
   private readonly codec = new EventCodec({ store: this.store, keys: this.keys });
   readonly log = new ConversationLog(this.store, this.codec);
-  source: ConversationSource | undefined;
+  private readonly sources = new Map<string, ConversationSource>();
   readonly nodes = new Map<string, Map<string, Told>>();
   private readonly said = new Map<string, Statement[]>();
   private readonly epochs = new Map<string, number>();
@@ -109,26 +112,32 @@ class Story {
     return (await this.log.after(conversationId, -1n)).at(-1)?.revision ?? -1n;
   }
 
-  lineage(conversationId: string, nodeId: string | null): readonly LineageNode[] {
+  /** The nearest first. */
+  sourcesOf(conversationId: string): readonly ConversationSource[] {
+    const source = this.sources.get(conversationId);
+    return source ? [source, ...this.sourcesOf(source.conversationId)] : [];
+  }
+
+  lineage(conversationId: string, nodeId: string | null, end = Infinity): readonly LineageNode[] {
+    const source = this.sources.get(conversationId);
     const way: string[] = [];
     let root = this.rootOf(conversationId);
     let grown = false;
     for (let id = nodeId; id !== null;) {
       way.push(id);
-      grown = conversationId === B && id === this.source?.nodeId;
+      grown = id === source?.nodeId;
       const told = grown ? undefined : this.nodes.get(conversationId)?.get(id);
       root = told?.root ?? root;
       id = told?.before ?? null;
     }
-    const own = (grown ? way : [...way, root]).reverse().map((id) => ({ nodeId: id, statements: this.saidAt(conversationId, id) })); // prettier-ignore
-    if (!grown || !this.source) return own;
-    const { nodeId: at, revision } = this.source;
-    const there = this.lineage(A, at).map((node) => ({ ...node, statements: node.statements.filter((one) => one.revision <= BigInt(revision)) })); // prettier-ignore
-    return [...there, ...own];
+    const saidAt = (id: string) => this.saidAt(conversationId, id).filter(({ revision }) => revision <= end);
+    const own = (grown ? way : [...way, root]).reverse().map((id) => ({ nodeId: id, statements: saidAt(id) }));
+    if (!grown || !source) return own;
+    return [...this.lineage(source.conversationId, source.nodeId, source.revision), ...own];
   }
 
   private async take(op: Op, n: number): Promise<void> {
-    const conversationId = op.in === 'b' && this.source ? B : A;
+    const conversationId = this.nodes.has(op.in) ? op.in : A;
     // Nothing grows from what stood before a clear; what is said of it is heard all the same.
     const living = op.kind === 'say' ? undefined : this.rootOf(conversationId);
     const known = [...(this.nodes.get(conversationId) ?? [])];
@@ -153,11 +162,14 @@ class Story {
         this.epochs.set(conversationId, epoch);
         return;
       }
-      case 'grow':
-        if (this.source || at === null || conversationId !== A) return;
-        this.source = { conversationId: A, nodeId: at, revision: Number(await this.end(A)) };
-        await this.start(B, this.source);
-        this.nodes.get(B)?.set(at, { before: null, root: '@0' });
+      case 'grow': {
+        const grown = grownFrom[conversationId];
+        if (!grown || this.nodes.has(grown) || at === null || at === this.sources.get(conversationId)?.nodeId) return;
+        const source = { conversationId, nodeId: at, revision: Number(await this.end(conversationId)) };
+        this.sources.set(grown, source);
+        await this.start(grown, source);
+        this.nodes.get(grown)?.set(at, { before: null, root: '@0' });
+      }
     }
   }
 
@@ -228,7 +240,7 @@ function movingTables(events: readonly StoredEvent[], from: number, step: number
 const folded = (state: unknown): unknown => JSON.parse(JSON.stringify(state).replaceAll('FOOD', 'food'));
 
 async function holds(story: Story, read: Tables): Promise<void> {
-  const states = new DialogueStates(read, story.log, async (id) => (id === B && story.source ? [story.source] : []));
+  const states = new DialogueStates(read, story.log, async (id) => story.sourcesOf(id));
   for (const [conversationId, nodes] of story.nodes) {
     const revision = await story.end(conversationId);
     for (const nodeId of [...[...nodes.keys()].reverse(), null]) {
@@ -239,6 +251,8 @@ async function holds(story: Story, read: Tables): Promise<void> {
     }
   }
 }
+
+const op: Op = { ...{ kind: 'ask', in: A, back: 0, field: 0, value: 1 }, ...{ key: null, currency: false, by: 'client', retract: false } }; // prettier-ignore
 
 describe('the state of dialogues, materialised by digests', () => {
   it('is at every node what the rules make of its lineage, however late it was said, through compactions, clears, and into who grows from it', async () => {
@@ -260,10 +274,8 @@ describe('the state of dialogues, materialised by digests', () => {
         await empty();
         const story = new Story();
         await story.tell(all);
-        const states = new DialogueStates(pool, story.log, async (id) =>
-          id === B && story.source ? [story.source] : [],
-        );
-        const nodes = new Map<string, (string | null)[]>([[A, [null]], [B, [null, story.source?.nodeId ?? null]]]); // prettier-ignore
+        const states = new DialogueStates(pool, story.log, async (id) => story.sourcesOf(id));
+        const nodes = new Map([A, B, C].map((id) => [id, [null, story.sourcesOf(id)[0]?.nodeId ?? null]]));
         for (const event of await story.events()) {
           await dialogueStates.apply([event], pool);
           const conversationId = event.stream.slice('conversation-'.length);
@@ -311,18 +323,18 @@ describe('the state of dialogues, materialised by digests', () => {
     );
   }, 120_000);
 
+  it('reaches through all conversations from which one grows: a revision counts in its own stream alone', async () => {
+    await empty();
+    const story = new Story();
+    const say: Op = { ...op, kind: 'say' };
+    await story.tell([op, say, { ...op, kind: 'grow' }, { ...op, in: B }, { ...op, in: B, kind: 'grow' }, say]);
+    await dialogueStates.apply(await story.events(), pool);
+    await holds(story, pool);
+    const lineage = story.lineage(C, story.sourcesOf(C)[0]?.nodeId ?? null);
+    expect(lineage.flatMap(({ statements }) => statements)).toHaveLength(1);
+  });
+
   it('is read whole where something late is taken in between two queries of the reader', async () => {
-    const op: Op = {
-      kind: 'ask',
-      in: 'a',
-      back: 0,
-      field: 0,
-      value: 1,
-      key: null,
-      currency: false,
-      by: 'client',
-      retract: false,
-    };
     for (const still of [0, 1, 2, 3, 4]) {
       await empty();
       const story = new Story();

@@ -29,11 +29,6 @@ interface Said {
 /** Where no row is, a fold begins at the start of each stream. */
 const NO_TABLES = { query: async () => ({ rows: [] }) } as unknown as Tables;
 
-const upTo = ({ nodeId, statements }: Said, end: bigint): Said => ({
-  nodeId,
-  statements: statements.filter(({ revision }) => BigInt(revision) <= end),
-});
-
 /**
  * The state of dialogues. A node's own is one row, whatever its lineage; what the read model has not reached is read from the end of the
  * conversation's stream, so nobody waits for a projector. Rejects with `Sealed`, `KeyLost` or `SealBroken`.
@@ -88,22 +83,23 @@ export class DialogueStates {
     return history(lineage, schema, field);
   }
 
-  /** The nodes at which something is said, root first, through the conversations from which this one grows. */
+  /** The nodes at which something is said, root first, through the conversations from which this one grows: of each what it said up to its revision. */
   private async saidOnWayTo(place: StatePlace): Promise<readonly Said[]> {
     const { fold, holder } = await this.foldAt(place);
-    const { conversationId } = place;
+    const { conversationId, revision: end } = place;
     for (const row of await this.rows.chain(conversationId, holder)) fold.knowState(row);
     const chain: StateRow[] = [];
     for (let row = await fold.stateAt(conversationId, holder); row; row = await fold.stateAt(conversationId, row.below))
       // prettier-ignore
       chain.push(row);
-    const own = chain.reverse().map(({ node_id, statements }): Said => ({ nodeId: node_id, statements }));
+    const own = chain.reverse().map(({ node_id, statements }): Said => ({
+      nodeId: node_id,
+      statements: statements.filter(({ revision }) => BigInt(revision) <= end),
+    }));
     // Where nothing was had from another conversation, or this one was cleared since, there is nothing of it to tell.
     const source = chain[0]?.base ? (await this.sourcesOf(conversationId))[0] : undefined;
     if (!source) return own;
-    const end = BigInt(source.revision);
-    const before = await this.saidOnWayTo({ ...source, revision: end });
-    return [...before.map((said) => upTo(said, end)), ...own];
+    return [...(await this.saidOnWayTo({ ...source, revision: BigInt(source.revision) })), ...own];
   }
 
   private async foldAt({ conversationId, nodeId, revision }: StatePlace) {
