@@ -1,24 +1,11 @@
 import { migrations } from '@palimpsest/application';
 import { createLogger, createPool, migrate, type Pool } from '@palimpsest/platform';
 import { conversationTree, LiveTables, ProjectionLocks, Projector } from '@palimpsest/read-models';
-import { type Client, until } from '../support/client';
+import { until } from '../support/client';
 import { requested } from '../support/client-requests';
 import { createTestDatabase } from '../support/database';
-import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
-
-let deployment: Deployment;
-let process: InnerProcess;
-let api: Client;
-
-beforeAll(async () => {
-  deployment = await Deployment.open();
-  process = await deployment.start();
-  api = await deployment.client(process);
-});
-beforeEach(() => deployment.tools.behave());
-afterAll(() => deployment.close());
-
-const say = (text: string) => `[[sim: say ${text}]]`;
+import { eventsOf } from '../support/installation';
+import { api, deployment, process, say } from '../support/one-process';
 
 async function bodyOf(nodeId: string | undefined): Promise<string> {
   return (await api.replay(nodeId ?? '')).body;

@@ -1,19 +1,8 @@
-import { type Client, type Turn } from '../support/client';
+import type { Turn } from '../support/client';
 import { requested } from '../support/client-requests';
-import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { eventsOf } from '../support/installation';
+import { api, deployment, process, say } from '../support/one-process';
 
-let deployment: Deployment;
-let process: InnerProcess;
-let api: Client;
-
-beforeAll(async () => {
-  deployment = await Deployment.open();
-  process = await deployment.start();
-  api = await deployment.client(process);
-});
-afterAll(() => deployment.close());
-
-const say = (text: string) => `[[sim: say ${text}]]`;
 const model = { provider: 'simulated', name: 'simulated-anthropic' } as const;
 /** More than the least that the provider compacts, of 50,000 tokens. */
 const LONG = 'squares '.repeat(26_000);

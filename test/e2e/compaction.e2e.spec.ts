@@ -1,22 +1,10 @@
 import type { AssistantSpecification } from '@palimpsest/application';
 import { randomUUID } from 'node:crypto';
-import { type Client, type Node, type Turn, until } from '../support/client';
+import { type Node, type Turn, until } from '../support/client';
 import { requested, unpairedIn } from '../support/client-requests';
-import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { eventsOf } from '../support/installation';
+import { api, deployment, process, say } from '../support/one-process';
 
-let deployment: Deployment;
-let process: InnerProcess;
-let api: Client;
-
-beforeAll(async () => {
-  deployment = await Deployment.open();
-  process = await deployment.start();
-  api = await deployment.client(process);
-});
-beforeEach(() => deployment.tools.behave());
-afterAll(() => deployment.close());
-
-const say = (text: string) => `[[sim: say ${text}]]`;
 const anthropic = { provider: 'simulated', name: 'simulated-anthropic' } as const;
 /** A summariser that does what a test asks of it. */
 const summariser = (directive: string): Partial<AssistantSpecification> => ({

@@ -1,22 +1,11 @@
 import { READ_RESULT } from '@palimpsest/context';
 import { conversationStream } from '@palimpsest/read-models';
-import type { Client, Replay, Turn } from '../support/client';
-import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import type { Replay, Turn } from '../support/client';
+import { eventsOf } from '../support/installation';
+import { api, deployment, process } from '../support/one-process';
 import { PeakMemory } from '../support/peak-memory';
 
 const MiB = 1024 * 1024;
-
-let deployment: Deployment;
-let process: InnerProcess;
-let api: Client;
-
-beforeAll(async () => {
-  deployment = await Deployment.open();
-  process = await deployment.start();
-  api = await deployment.client(process);
-});
-beforeEach(() => deployment.tools.behave());
-afterAll(() => deployment.close());
 
 /** Lines of words, figures and Korean, each another: so many bytes, about. */
 function table(bytes: number): string {

@@ -1,22 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Client, Lineage, Turn } from '../support/client';
-import { Deployment, type InnerProcess } from '../support/installation';
+import type { Lineage, Turn } from '../support/client';
+import { api, deployment, process, say } from '../support/one-process';
 import { palimpsest } from './cli-process';
 
-let deployment: Deployment;
-let process: InnerProcess;
-let api: Client;
-
-beforeAll(async () => {
-  deployment = await Deployment.open();
-  process = await deployment.start();
-  api = await deployment.client(process);
-});
-beforeEach(() => deployment.tools.behave());
-afterAll(() => deployment.close());
-
 const WRONG = 'WRONG-PRICE-LIST';
-const say = (text: string) => `[[sim: say ${text}]]`;
 const last = <T>(items: readonly T[]): T => items.at(-1) as T;
 const lookUp = '[[sim: call lookup {"q":"prices"}]]';
 /** A summariser that says what it was told to. */

@@ -1,19 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client, Reply } from '../support/client';
-import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
-
-let deployment: Deployment;
-let process: InnerProcess;
-let api: Client;
-
-beforeAll(async () => {
-  deployment = await Deployment.open();
-  process = await deployment.start();
-  api = await deployment.client(process);
-});
-beforeEach(() => deployment.tools.behave());
-afterAll(() => deployment.close());
+import { eventsOf } from '../support/installation';
+import { api, deployment, process } from '../support/one-process';
 
 /** Said where a person, a model or a tool says something. Words of their own, so that each place is told from the others. */
 const canaries = {

@@ -1,20 +1,9 @@
 import { verifyLog } from '@palimpsest/audit';
 import { dialogueStates, findLive } from '@palimpsest/read-models';
-import { type Client, type Replay, type Turn, until } from '../support/client';
-import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { type Replay, type Turn, until } from '../support/client';
+import { eventsOf } from '../support/installation';
+import { api, deployment, process, say } from '../support/one-process';
 import { isOnEventStoreDb } from '../support/test-log';
-
-let deployment: Deployment;
-let process: InnerProcess;
-let api: Client;
-
-beforeAll(async () => {
-  deployment = await Deployment.open();
-  process = await deployment.start();
-  api = await deployment.client(process);
-});
-beforeEach(() => deployment.tools.behave());
-afterAll(() => deployment.close());
 
 const budget = (currency?: string) => ({
   ...{ name: 'budget', type: 'money', kind: 'constraint', labels: { en: 'budget', ko: '예산' } },
@@ -24,7 +13,6 @@ const loves = { name: 'taste', type: 'text', kind: 'preference' };
 const likes = { name: 'likes', type: 'text', kind: 'preference', cardinality: 'set' };
 const keeping = (...fields: object[]) => ({ state: { fields }, zone: 'Asia/Seoul' });
 
-const say = (text: string) => `[[sim: say ${text}]]`;
 const first = (turn: Turn): string => turn.nodes[0] ?? '';
 
 /** What a request tells of the state, as the model reads it. */

@@ -1,19 +1,8 @@
-import { type Client, until } from '../support/client';
+import { until } from '../support/client';
 import { requested } from '../support/client-requests';
-import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { eventsOf } from '../support/installation';
+import { api, deployment, process } from '../support/one-process';
 import { type Frame, textsOf } from '../support/sse';
-
-let deployment: Deployment;
-let process: InnerProcess;
-let api: Client;
-
-beforeAll(async () => {
-  deployment = await Deployment.open();
-  process = await deployment.start();
-  api = await deployment.client(process);
-});
-beforeEach(() => deployment.tools.behave());
-afterAll(() => deployment.close());
 
 const words = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ');
 const idsOf = (frames: readonly Frame[]) => frames.flatMap(({ id }) => (id === undefined ? [] : [id]));

@@ -1,20 +1,9 @@
 import { APPEND_LOCK } from '../../libs/event-store-postgres/src/schema';
-import { type Client, until } from '../support/client';
+import { until } from '../support/client';
 import { requested, unpairedIn } from '../support/client-requests';
-import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { Deployment, eventsOf } from '../support/installation';
+import { api, deployment, process } from '../support/one-process';
 import { onPostgres } from '../support/test-log';
-
-let deployment: Deployment;
-let process: InnerProcess;
-let api: Client;
-
-beforeAll(async () => {
-  deployment = await Deployment.open();
-  process = await deployment.start();
-  api = await deployment.client(process);
-});
-beforeEach(() => deployment.tools.behave());
-afterAll(() => deployment.close());
 
 const openai = { provider: 'openai', name: 'gpt-4.1' } as const;
 const anthropic = { provider: 'anthropic', name: 'claude-sonnet-4-5' } as const;
