@@ -1,4 +1,4 @@
-import type { Turn } from '../support/client';
+import { type Turn, until } from '../support/client';
 import { requested } from '../support/client-requests';
 import { eventsOf } from '../support/installation';
 import { api, deployment, process, say } from '../support/one-process';
@@ -7,6 +7,8 @@ const model = { provider: 'simulated', name: 'simulated-anthropic' } as const;
 /** More than the least that the provider compacts, of 50,000 tokens. */
 const LONG = 'squares '.repeat(26_000);
 const BETA = 'compact-2026-01-12';
+/** Has a summariser say one thing. */
+const SUMMARISE = `Summarise. ${say('the person likes blue')}`;
 
 /** A conversation whose assistant leaves compactions to its provider, and has a second version of another provider. */
 async function begin() {
@@ -114,8 +116,107 @@ describe('a compaction by the provider', () => {
     await expect(api.assistant({ compaction: { by: 'provider' } })).rejects.toMatchObject(refused);
     await expect(api.assistant({ model, compaction: { by: 'provider', model } })).rejects.toMatchObject(refused);
   });
+});
 
-  it('the read models are as a rebuild makes them', async () => {
-    expect(await deployment.faultsOfReadModels(process)).toEqual([]);
+describe('a compaction by the policy', () => {
+  const small = { provider: 'simulated', name: 'simulated', inputCap: 2_000, maxOutputTokens: 300 } as const;
+  const words = (text: string, count: number) => `${text} `.repeat(count);
+  const compactions = async (conversationId: string, revision?: string) =>
+    (await api.tree(conversationId, revision)).nodes.filter(({ kind }) => kind === 'compaction');
+
+  it('K02: a request of five parts crosses the threshold, and the last question stays verbatim', async () => {
+    const compaction = { at: 0.5, instruction: SUMMARISE };
+    const conversationId = await api.conversation([], { model: small, compaction });
+    await api.ask(conversationId, `${words('one', 300)} ${say('first')}`);
+    const seen = await api.ask(conversationId, `${words('two', 300)} ${say('second')}`);
+    expect(await compactions(conversationId, seen.revision)).toEqual([]);
+    const question = `${words('three', 500)} ${say('third')}`;
+    const turn = await api.ask(conversationId, question, { parent: seen.head ?? '' });
+    expect(turn).toMatchObject({ status: 'completed', answer: 'third' });
+    const [first] = await compactions(conversationId, turn.revision);
+    expect(first).toMatchObject({ status: 'succeeded', origin: seen.head });
+    expect(requested((await replayOf(turn)).body).questions).toEqual([expect.stringContaining('likes blue'), question]);
   });
+
+  it('begins when a turn has ended, and a client that saw the head before goes on', async () => {
+    const conversationId = await api.conversation([], {
+      model: small,
+      compaction: { at: 0.3, instruction: SUMMARISE },
+    });
+    const seen = await api.ask(conversationId, `${words('one', 700)} ${say('first')}`);
+    await until(async () => (await compactions(conversationId)).some(({ status }) => status === 'succeeded'));
+    const turn = await api.ask(conversationId, say('on'), { parent: seen.head ?? '' });
+    expect(turn.status).toBe('completed');
+    expect((await api.tree(conversationId, turn.revision)).nodes.map(({ kind }) => kind)).toEqual([
+      'turn',
+      'compaction',
+      'turn',
+    ]);
+  });
+
+  it('K06: the summariser fails five times: each turn is answered, each failure is seen, and none is tried again', async () => {
+    const compaction = { at: 0.2, instruction: 'Summarise. [[sim: fail auth]]' };
+    const model = { ...small, inputCap: 20_000 };
+    const conversationId = await api.conversation([], { model, compaction });
+    await api.ask(conversationId, `${words('long', 5_000)} ${say('first')}`);
+    for (let n = 1; n <= 5; n += 1) {
+      await until(
+        async () => (await compactions(conversationId)).filter(({ status }) => status === 'failed').length === n,
+      );
+      if (n < 5) expect(await api.ask(conversationId, say(`answer ${n}`))).toMatchObject({ answer: `answer ${n}` });
+    }
+    expect((await compactions(conversationId)).map(({ reason }) => reason)).toEqual(Array(5).fill('auth'));
+    const { metrics } = process.installation;
+    const counted = await metrics.registry.getSingleMetricAsString('palimpsest_work_calls_total');
+    expect(counted).toMatch(/kind="compaction",outcome="auth"\} \d/);
+  });
+
+  it('does nothing where prompt and tools alone pass the threshold', async () => {
+    const systemPrompt = words('rule', 900);
+    const conversationId = await api.conversation([], { systemPrompt, model: small, compaction: { at: 0.2 } });
+    await api.ask(conversationId, say('first'));
+    const turn = await api.ask(conversationId, say('second'));
+    expect(await compactions(conversationId, turn.revision)).toEqual([]);
+  });
+});
+
+describe('a path that is larger than the summariser takes', () => {
+  const summariserModel = { provider: 'simulated', name: 'simulated', inputCap: 1_200, maxOutputTokens: 100 } as const;
+
+  it('is summarised in runs of whole turns, each on the summary before', async () => {
+    const compaction = { model: summariserModel, instruction: SUMMARISE };
+    const conversationId = await api.conversation([], { compaction });
+    const turns: Turn[] = [];
+    for (let n = 1; n <= 6; n += 1)
+      turns.push(await api.ask(conversationId, `${`part-${n} `.repeat(220)} ${say(`answer-${n}`)}`));
+    const compacted = await api.compact(conversationId);
+    expect(compacted.status).toBe('succeeded');
+    const { nodes } = await api.tree(conversationId, compacted.revision);
+    const summaries = nodes.filter(({ kind }) => kind === 'summary');
+    expect(summaries.length).toBeGreaterThan(1);
+    const bodies = await Promise.all([...summaries.map(({ id }) => id), compacted.nodeId].map((id) => api.replay(id)));
+    bodies.forEach(({ body, verified }, at) => {
+      expect(verified).toBe(true);
+      expect(body.includes('Summary of the conversation so far')).toBe(at > 0);
+    });
+    for (let n = 1; n <= 6; n += 1) expect(bodies.filter(({ body }) => body.includes(`part-${n} `))).toHaveLength(1);
+    expect(nodes.at(-1)).toMatchObject({ kind: 'compaction', origin: turns[5]?.head });
+    for (const { parent } of summaries) expect(turns.map(({ head }) => head)).toContain(parent);
+    expect(requested((await replayOf(await api.ask(conversationId, say('on')))).body).questions).toHaveLength(2);
+  });
+
+  it('K10: fails as a whole where one of them fails, and nothing changes', async () => {
+    const compaction = { model: summariserModel, instruction: 'Summarise. [[sim: fail auth]]' };
+    const conversationId = await api.conversation([], { compaction });
+    let last: Turn | undefined;
+    for (let n = 1; n <= 6; n += 1) last = await api.ask(conversationId, `${`part-${n} `.repeat(120)} ${say('x')}`);
+    const failed = await api.compact(conversationId);
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'auth' }, head: last?.head });
+    const { nodes } = await api.tree(conversationId, failed.revision);
+    expect(nodes.at(-1)).toMatchObject({ id: failed.nodeId, kind: 'summary', status: 'failed' });
+  });
+});
+
+it('the read models are as a rebuild makes them', async () => {
+  expect(await deployment.faultsOfReadModels(process)).toEqual([]);
 });
