@@ -310,6 +310,26 @@ describe('a request that is too large', () => {
     expect(questions).toEqual([expect.stringContaining(OPENING), expect.stringContaining('two two'), question]);
   });
 
+  it('is refused where the summaries fail, and says so; so does a diagnosis', async () => {
+    const conversationId = await api.conversation([], {
+      model,
+      context: { ...context, summaries: { instruction: `Summarise. ${say(words('long', 200))}`, maxTokens: 100 } },
+    });
+    await api.ask(conversationId, `${words('one', 600)} ${say('first')}`);
+    const before = await api.ask(conversationId, `${words('two', 600)} ${say('second')}`);
+    const refused = await api.ask(conversationId, `${words('three', 700)} ${say('third')}`);
+    const [failed, ...others] = await summaries(conversationId, refused.revision);
+    expect([failed?.reason, others]).toEqual(['unusable_answer', []]);
+    const last = { nodeId: failed?.id, reason: 'unusable_answer' };
+    expect(refused).toMatchObject({ status: 'failed', error: { code: 'context_overflow' } });
+    expect(refused.error?.detail).toContain(
+      `A summary of earlier turns failed, as node ${last.nodeId} (${last.reason})`,
+    );
+    const { historyTooLong } = await api.diagnosis(before.head ?? '', refused.revision);
+    expect(historyTooLong.evidence).toMatchObject([{ failedSummaries: { count: 1, last } }]);
+    expect(await api.ask(conversationId, say('on'))).toMatchObject({ status: 'completed' });
+  });
+
   it('has them summarised in the middle of a turn too, whose rounds stay', async () => {
     const conversationId = await api.conversation(['lookup'], { model: { ...model, inputCap: 3_200 }, context });
     const before = await api.ask(conversationId, `${words('one', 1_200)} ${say('first')}`);

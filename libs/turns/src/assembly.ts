@@ -1,4 +1,5 @@
 import {
+  coveredOn,
   type NodeRecord,
   leftOutOf,
   type PathFold,
@@ -41,7 +42,7 @@ import { type HeldPaths, pathTo } from './paths';
 import { ReissuedRequests, type ReissuedRequestsOptions } from './reissued-requests';
 import { beginning, correctionOn, requestBefore } from './request-before';
 import { type RequestBody, requestBody } from './request-body';
-import { ContextTooLarge } from './request-too-large';
+import { ContextTooLarge, type FailedSummary } from './request-too-large';
 import { type SegmentChoice, SummarisedPaths } from './summarised-paths';
 import type { TurnState, UnsettledTurn } from './turn-state';
 
@@ -188,7 +189,8 @@ export class Assembly {
     const choices = await this.summaries.choices(place, state, fold, path, { held, wanted });
     let fit = await fitted(choices[0]);
     for (const choice of choices.slice(1)) if (fit.tokens > model.inputCap) fit = await fitted(choice);
-    if (fit.tokens > model.inputCap) throw new ContextTooLarge(fit.tokens, model.inputCap);
+    if (fit.tokens > model.inputCap)
+      throw new ContextTooLarge(fit.tokens, model.inputCap, failedSummaries(state, path, choices.at(-1)?.segments));
     const { rendered, folds, summaries, leftOut } = fit;
     if (rendered.unpaired) this.options.onUnpaired(nodeId, rendered.unpaired);
     const body = requestBody(rendered, provider.name, this.options.maxRequestBytes);
@@ -294,6 +296,21 @@ const summaryFolded = (nodeId: NodeId, segment: SummarySegment): EventOf<'Summar
   data: { nodeId, ...segment },
   content: null,
 });
+
+/** Of runs that end in what a request holds word by word. */
+function failedSummaries(
+  { nodes }: ActiveConversation,
+  path: readonly NodeRecord[],
+  segments: readonly SummarySegment[] = [],
+): readonly FailedSummary[] {
+  const covered = coveredOn(path, segments);
+  const whole = new Set(path.map(({ nodeId }) => nodeId).filter((nodeId) => !covered.has(nodeId)));
+  return [...nodes].flatMap(([nodeId, node]) =>
+    node.kind === 'summary' && node.status === 'failed' && whole.has(node.parent)
+      ? [{ nodeId, reason: node.reason }]
+      : [],
+  );
+}
 
 /** A turn's question and when it was asked. */
 function askedIn(fold: PathFold, turnId: TurnId): Pick<UnsettledTurn, 'question' | 'moment'> {

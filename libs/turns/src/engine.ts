@@ -282,7 +282,7 @@ export class TurnEngine implements TurnWriter {
       let rooms = 0;
       for (let tries = 0; tries < GO_ON_PAUSES_MS.length;) {
         if (last instanceof ContextTooLarge && rooms++ < MOST_ROOMS && (await this.makeRoom(carry, last))) {
-          // The same request again, with less before it.
+          // The same request again, with less before it; where it fails again, it says which summaries failed.
         } else if (last instanceof RequestImpossible) return this.fail(carry, last.reason, last.message);
         else await sleep(GO_ON_PAUSES_MS[tries++]);
         try {

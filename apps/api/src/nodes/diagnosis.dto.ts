@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
-import type { DiagnosisView, Finding, LengthEvidence, PartTokens, UpdateEvidence, ValueEvidence } from '@palimpsest/application'; // prettier-ignore
+import type { DiagnosisView, FailedSummaries, Finding, LengthEvidence, PartTokens, UpdateEvidence, ValueEvidence } from '@palimpsest/application'; // prettier-ignore
 import type { Json } from '../http/json';
 import { ApiId } from '../http/openapi';
 import { coverageBodies } from './coverage.dto';
@@ -17,6 +17,16 @@ export class PartTokensBody implements Json<PartTokens> {
   @ApiProperty(tokens) readonly turn!: number;
 }
 
+export class FailedSummaryBody implements Json<FailedSummaries['last']> {
+  @ApiId() readonly nodeId!: string;
+  @ApiProperty({ type: 'string', nullable: true }) readonly reason!: string | null;
+}
+
+export class FailedSummariesBody implements Json<FailedSummaries> {
+  @ApiProperty({ type: 'integer' }) readonly count!: number;
+  @ApiProperty({ type: FailedSummaryBody }) readonly last!: FailedSummaryBody;
+}
+
 export class LengthEvidenceBody implements Json<LengthEvidence> {
   @ApiProperty({ ...unknownTokens, description: 'As the provider reported them' }) readonly inputTokens!: number | null;
   @ApiProperty({ ...unknownTokens, description: 'Before the call' }) readonly estimatedTokens!: number | null;
@@ -26,6 +36,12 @@ export class LengthEvidenceBody implements Json<LengthEvidence> {
   @ApiProperty({ type: 'integer', description: 'Shared with the request before' }) readonly repeatedBytes!: number;
   @ApiProperty({ ...unknownTokens, description: 'From which on the oldest messages leave; null: they do not' })
   readonly threshold!: number | null;
+  @ApiProperty({
+    type: FailedSummariesBody,
+    nullable: true,
+    description: 'Of what the request holds word by word, until now; null: none failed',
+  })
+  readonly failedSummaries!: FailedSummariesBody | null;
 }
 
 export class ValueEvidenceBody implements Json<ValueEvidence> {

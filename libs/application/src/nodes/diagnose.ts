@@ -1,5 +1,5 @@
 import type { AssistantDefinition } from '@palimpsest/assistant';
-import { type CoverageInput, coverageOf, estimatingCounter, type NodeRecord } from '@palimpsest/context';
+import { coveredOn, type CoverageInput, coverageOf, estimatingCounter, type NodeRecord } from '@palimpsest/context';
 import type { EventOf } from '@palimpsest/conversation';
 import { type DialogueState, fieldOf, sameValue, scanQuestion, type ScanHit, standsIn, type StateSchema, viewOf } from '@palimpsest/dialogue-state'; // prettier-ignore
 import type { NodeRow } from '@palimpsest/read-models';
@@ -10,7 +10,12 @@ export interface Examined extends CoverageInput {
   readonly definition: AssistantDefinition;
 }
 
-export function historyTooLong(examined: Examined, requested: EventOf<'CallRequested'>): Finding<LengthEvidence> {
+/** `summaries`: of what `wholeIn` names. */
+export function historyTooLong(
+  examined: Examined,
+  requested: EventOf<'CallRequested'>,
+  summaries: readonly NodeRow[],
+): Finding<LengthEvidence> {
   const { row, definition } = examined;
   const { tokens, prefix, length } = requested.data;
   const { model, compaction, context, extraction } = definition;
@@ -23,10 +28,22 @@ export function historyTooLong(examined: Examined, requested: EventOf<'CallReque
   const size = inputTokens ?? estimatedTokens;
   const most = threshold ?? inputCap;
   const repeated = { bytes: length, repeatedBytes: prefix?.bytes ?? 0 };
-  const evidence = [{ inputTokens, estimatedTokens, inputCap, parts: partsOf(examined), ...repeated, threshold }];
+  const failed = summaries.filter(({ status }) => status === 'failed');
+  const last = failed.at(-1);
+  const failedSummaries = last ? { count: failed.length, last: { nodeId: last.node_id, reason: last.reason } } : null;
+  const evidence = [
+    { inputTokens, estimatedTokens, inputCap, parts: partsOf(examined), ...repeated, threshold, failedSummaries },
+  ];
   if (row.reason === 'context_overflow') return { answer: 'yes', evidence };
   if (size === null || most === null) return { answer: 'unknown', evidence };
   return { answer: size >= most ? 'yes' : 'no', evidence };
+}
+
+/** What a request holds word by word, or would: no summary stands for it. */
+export function wholeIn({ lineage, fold }: CoverageInput): readonly string[] {
+  const covered = coveredOn(lineage, fold.segmentsOn(lineage));
+  const behind = lineage.slice(lineage.findLastIndex(({ kind }) => kind === 'compaction') + 1);
+  return behind.map(({ nodeId }) => nodeId).filter((nodeId) => !covered.has(nodeId));
 }
 
 function partsOf({ segments, lineage }: Examined): PartTokens {

@@ -17,6 +17,13 @@ export interface LengthEvidence {
   readonly repeatedBytes: number;
   /** Tokens from which on the oldest messages are summarised or compacted; null: nothing is. */
   readonly threshold: number | null;
+  /** Of what the request holds word by word, until now; null: none failed. */
+  readonly failedSummaries: FailedSummaries | null;
+}
+
+export interface FailedSummaries {
+  readonly count: number;
+  readonly last: { readonly nodeId: string; readonly reason: string | null };
 }
 
 /** A confirmed value whose words the request does not hold any more. */

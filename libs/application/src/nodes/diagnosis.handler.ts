@@ -12,6 +12,7 @@ import {
   stateNotUpdated,
   summaryLostValue,
   unrecorded,
+  wholeIn,
 } from './diagnose';
 import type { DiagnosisView, UpdateEvidence } from './diagnosis-view';
 import { ifExact } from './node.handlers';
@@ -38,7 +39,11 @@ export class DiagnoseNodeHandler implements IQueryHandler<DiagnoseNode> {
     const schema = examined.definition.state;
     return {
       nodeId,
-      historyTooLong: historyTooLong(examined, requested),
+      historyTooLong: historyTooLong(
+        examined,
+        requested,
+        await this.system.tree.callsUnder('summary', wholeIn(examined)),
+      ),
       summaryLostValue: summaryLostValue(examined, await this.system.states.at({ conversationId, nodeId, revision })),
       stateNotUpdated: schema
         ? stateNotUpdated([...(await this.unread(examined, schema)), ...(await this.extractions(examined))])
@@ -64,7 +69,7 @@ export class DiagnoseNodeHandler implements IQueryHandler<DiagnoseNode> {
   /** Of the turns before: that of the request's own turn reads the answer to it. */
   private async extractions({ row, lineage }: Examined): Promise<readonly UpdateEvidence[]> {
     const before = lineage.map(({ nodeId }) => nodeId).filter((nodeId) => nodeId !== row.node_id);
-    const under = await this.system.tree.extractionsUnder(before);
+    const under = await this.system.tree.callsUnder('extraction', before);
     return under.flatMap(({ node_id, conversation_id, status, reason, ended_revision }): readonly UpdateEvidence[] => {
       const nodeId = node_id;
       if (node_id === row.node_id) return [];

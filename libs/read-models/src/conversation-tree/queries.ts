@@ -230,13 +230,13 @@ export class ConversationTree {
     return rows;
   }
 
-  /** Extractions of what these nodes say, in the order in which they were asked for. */
-  async extractionsUnder(nodeIds: readonly string[]): Promise<readonly NodeRow[]> {
+  /** Calls of what these nodes say, in the order in which they were asked for. */
+  async callsUnder(kind: 'extraction' | 'summary', nodeIds: readonly string[]): Promise<readonly NodeRow[]> {
     const { rows } = await this.tables.query<NodeRow>(
-      `select *, ${epochOfNode} from read.nodes_v1 n where kind = 'extraction' and parent = any($1::text[])
+      `select *, ${epochOfNode} from read.nodes_v1 n where kind = $2::text and parent = any($1::text[])
          and conversation_id in (select conversation_id from read.nodes_v1 where node_id = any($1::text[]))
        order by requested_revision`,
-      [nodeIds],
+      [nodeIds, kind],
     );
     return rows;
   }

@@ -37,6 +37,9 @@ interface Place {
   readonly path: MeasuredPath;
 }
 
+/** What came of a summary: it stands, or another process is at it; or it failed; or none was asked for. */
+type Came = 'made' | 'failed' | 'not_tried';
+
 /** Summaries in a row, where one has to be shorter than was planned since its model takes less. */
 const MOST_AT_ONCE = 4;
 
@@ -55,13 +58,13 @@ export class Segments implements Upkeep {
       const limits = { cap: definition.model.inputCap, more, mayEnd: mayEndIn(place.state) };
       const plan = planSegment(place.path, place.context, limits);
       const due = plan && made < MOST_AT_ONCE;
-      if (due && (await this.summarise(place, plan))) continue;
+      if (due && (await this.summarise(place, plan)) === 'made') continue;
       const merged = await this.mergeWhereMany(place);
       return made > 0 || merged ? LOOK_AGAIN : roomBefore(place.path, place.context, limits.cap);
     }
   }
 
-  /** Whether some of what was said before a turn was summarised, so that its request may be tried again. */
+  /** Whether a summary of what was said before a turn was tried, so that its request may be too: with less before it, or with a word of what failed. */
   async makeRoom(
     conversation: ConversationIdentity,
     definition: AssistantDefinition,
@@ -73,7 +76,7 @@ export class Segments implements Upkeep {
     const below = place.context.pressure?.below ?? 1;
     const goals = { excess: tokens - cap, wanted: tokens - below * cap, mayEnd: mayEndIn(place.state) };
     const plan = planRoom(place.path, place.context, goals);
-    return plan !== undefined && this.summarise(place, plan, since);
+    return plan !== undefined && (await this.summarise(place, plan, since)) !== 'not_tried';
   }
 
   /** Where no summary is being made, by whichever process. */
@@ -105,23 +108,23 @@ export class Segments implements Upkeep {
   }
 
   /**
-   * Resolves when the summary has ended, or where another process was first. False where none came of it, or was tried before: at the same
-   * place none is tried again, but once by each turn that can't go on without, `since` it began.
+   * Resolves when the summary has ended, or where another process was first. At the same place none is tried again, but once by each turn
+   * that can't go on without, `since` it began.
    */
-  private async summarise(place: Place, { upTo, reason }: SegmentPlan, since?: number): Promise<boolean> {
+  private async summarise(place: Place, { upTo, reason }: SegmentPlan, since?: number): Promise<Came> {
     const { conversation, definition, context, state } = place;
     const continues = lastSummaryOf(place.path);
     const instruction = segmentInstruction(context.summaries, keepsInstructions(definition));
     const parent = this.fitting(place, upTo, instruction);
-    if (couldNotBe(state, { parent, continues, since })) return false;
+    if (couldNotBe(state, { parent, continues, since })) return 'not_tried';
     const { newId, work } = this.options;
     const ids = { nodeId: newId(), carrier: newId() };
     const segment = { parent, continues, segment: reason, seen: place.revision } as const;
     const command = { type: 'RequestSummary', ...ids, instruction, ...segment } as const;
     const judge = judgeSegment(context.summaries.maxTokens);
     const requested = await work.request(conversation, command, POLICY, judge).catch(impossible);
-    if (!requested?.ok) return false;
-    return 'known' in requested || (await requested.outcome).status === 'succeeded';
+    if (!requested?.ok) return 'not_tried';
+    return 'known' in requested || (await requested.outcome).status === 'succeeded' ? 'made' : 'failed';
   }
 
   /** The last node up to which the summariser can read the run; where even its first turn is too much, that one: results fold there too. */

@@ -60,7 +60,7 @@ export class ContextPolicy {
     await Promise.race([this.running.get(conversationId), sleep(waitMs, undefined, { ref: false })]);
   }
 
-  /** For a turn whose request is too large: whether some of what was said before it was summarised, so that the request may be tried again. */
+  /** For a turn whose request is too large: whether a summary of what was said before it was tried, so that the request may be tried again. */
   async makeRoom(conversation: ConversationIdentity, turnId: TurnId, tooLarge: ContextTooLarge): Promise<boolean> {
     const running = this.running.get(conversation.conversationId);
     if (running) return running.then(() => true);
