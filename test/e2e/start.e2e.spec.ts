@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,8 @@ import { Client, type Turn } from '../chaos/client';
 import { InstallationProcess, keyIn, sources } from '../chaos/installation-process';
 import { startConversation } from '../chaos/site';
 import { startToolServer, type ToolServer, toolsFile } from '../chaos/tool-server';
-import { temporaryFolder } from '../support/child';
+import { processesIn, temporaryFolder } from '../support/child';
+import { until } from '../support/client';
 import { newLog } from '../support/test-log';
 
 jest.setTimeout(120_000);
@@ -72,18 +73,6 @@ async function serving(env: Env = {}): Promise<{ process: InstallationProcess; c
   return { process, client: new Client(await process.ready(), keyIn(dataDir)) };
 }
 
-/** Processes that work in a folder, as Postgres does in its data. */
-function processesIn(path: string): readonly string[] {
-  if (process.platform !== 'linux') return [];
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(path);
-    } catch {
-      return false;
-    }
-  });
-}
-
 const postmasterPid = (): number =>
   Number(readFileSync(join(dataDir, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
 
@@ -106,11 +95,6 @@ async function newConversation(client: Client): Promise<string> {
 function longTurn(conversationId: string, ms: number, stream = false): AskedTurn {
   const text = `[[sim: rounds=2 tool=book args={"ms": ${Math.round(ms / 2)}}]] [[sim: say done]]`;
   return new AskedTurn(conversationId, `/v1/conversations/${conversationId}/turns`, { text }, { stream });
-}
-
-async function until(what: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
-  for (const end = performance.now() + withinMs; !(await what()); await sleep(10))
-    if (performance.now() > end) throw new Error('It did not come about in time.');
 }
 
 async function taken(port = 0): Promise<{ server: Server; port: number }> {
