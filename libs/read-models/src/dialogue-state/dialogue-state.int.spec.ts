@@ -309,6 +309,21 @@ describe('the state of dialogues, materialised by digests', () => {
     );
   }, 120_000);
 
+  it('costs one query to read, however long the lineage is and whatever was said on it', async () => {
+    await empty();
+    const story = new Story();
+    await story.tell(Array.from({ length: 60 }, (_, n): Op => ({ ...op, kind: n % 2 ? 'say' : 'ask', value: n % 3 })));
+    await dialogueStates.apply(await story.events(), pool);
+    const sent: string[] = [];
+    const counting: Tables = { query: async (sql, values) => (sent.push(sql), pool.query(sql, values)) };
+    const states = new DialogueStates(counting, story.log, async () => []);
+    const nodes = [...(story.nodes.get(A)?.keys() ?? [])];
+    const revision = await story.end(A);
+    for (const nodeId of [nodes[0], nodes.at(-1)] as string[]) await states.at({ conversationId: A, nodeId, revision });
+    expect(nodes).toHaveLength(30);
+    expect(sent).toHaveLength(2);
+  });
+
   it('is read whole where the rows are behind the log, and while they move on', async () => {
     await fc.assert(
       fc.asyncProperty(ops, fc.nat(20), fc.nat(2), fc.nat(4), async (all, from, step, still) => {
