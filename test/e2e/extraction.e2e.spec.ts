@@ -1,5 +1,6 @@
 import { type Turn, until } from '../support/client';
-import { api, say } from '../support/one-process';
+import { eventsOf } from '../support/installation';
+import { api, process, say } from '../support/one-process';
 import { blockOf, budget, first, keeping, loves, rows } from '../support/state-stories';
 
 /** An assistant whose turns are each read by a model, for which the next question waits. */
@@ -11,7 +12,7 @@ const reading = (...fields: object[]) => ({
 const finds = (...statements: object[]) => extract(statements);
 const extract = (statements: object[], tags: object[] = []) =>
   `[[sim: extract-say ${JSON.stringify({ statements: statements.map((one) => ({ holds: true, key: '', quote: '', ...one })), tags })}]]`;
-const extractions = async (conversationId: string, { revision }: Turn) => {
+const extractions = async (conversationId: string, { revision }: Pick<Turn, 'revision'>) => {
   const nodes = (await api.tree(conversationId, revision)).nodes.filter(({ kind }) => kind === 'extraction');
   return Promise.all(nodes.map(async ({ id }) => api.node(id)));
 };
@@ -56,6 +57,25 @@ describe('an extraction', () => {
     expect([edited.status, await rows(conversationId)]).toEqual(['completed', []]);
     expect((await extractions(conversationId, next)).map(({ parent }) => parent)).toContain(edited.head);
     expect(next.status).toBe('completed');
+  });
+
+  it('S10: of two turns whose extractions come the other way round the later one holds; another model may read them', async () => {
+    const extraction = { mode: 'after', model: { provider: 'simulated', name: 'simulated-anthropic' } } as const;
+    const conversationId = await api.conversation([], { ...reading(budget()), extraction });
+    const early = finds({ field: 'budget', value: '1,000', quote: 'Take a thousand' });
+    const late = finds({ field: 'budget', value: '2,000', quote: 'Rather twice that' });
+    const one = await api.ask(conversationId, `Take a thousand. [[sim: extract-stall ms=700 after=0]] ${early} ${say('hm')}`); // prettier-ignore
+    const two = await api.ask(conversationId, `Rather twice that. ${late} ${say('hm')}`);
+    const said = async () => (await eventsOf(process, conversationId)).filter(({ type }) => type === 'StateAsserted');
+    await until(async () => (await said()).length === 2);
+    const [earlier, later] = await said();
+    expect([earlier, later].map((event) => event?.data)).toMatchObject([
+      { nodeId: first(two) },
+      { nodeId: first(one) },
+    ]);
+    expect(await rows(conversationId)).toEqual([['budget', 'confirmed', 2000, [1000]]]);
+    const read = await extractions(conversationId, { revision: String(later?.revision) });
+    expect(read.map(({ model }) => model)).toEqual(Array(2).fill('simulated-anthropic'));
   });
 
   it('S04, S05: what is similar stands side by side; what comes back later is a period of its own', async () => {

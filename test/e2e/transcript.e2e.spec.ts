@@ -110,7 +110,7 @@ describe('a transcript', () => {
     ).toMatch(/json/);
   });
 
-  it('P02: what a tool gave for the person stands with the answer, and in no request', async () => {
+  it('what a tool gave for the person stands with the answer, and in no request', async () => {
     const conversationId = await api.conversation([], { tools: [{ type: 'mcp', name: 'desk.picture' }] });
     const turn = await api.ask(conversationId, `show [[sim: call desk__picture {}]] ${say('There.')}`);
     expect(turn).toMatchObject({ status: 'completed', answer: 'There.' });
