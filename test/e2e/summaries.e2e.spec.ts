@@ -32,9 +32,9 @@ const requests = async (conversationId: string) =>
 const foldedRuns = async (conversationId: string) =>
   (await eventsOf(process, conversationId)).flatMap((event) => (event.type === 'SummaryFolded' ? [event.data] : []));
 
-async function talk(conversationId: string, from: number, to: number): Promise<Turn[]> {
+async function talk(conversationId: string, from: number, to: number, at: Client = api): Promise<Turn[]> {
   const turns: Turn[] = [];
-  for (let n = from; n <= to; n += 1) turns.push(await api.ask(conversationId, `question-${n} ${say(`answer-${n}`)}`));
+  for (let n = from; n <= to; n += 1) turns.push(await at.ask(conversationId, `question-${n} ${say(`answer-${n}`)}`));
   return turns;
 }
 
@@ -189,10 +189,10 @@ describe('while a summary is being made', () => {
   const statuses = async (conversationId: string) =>
     (await summaries(conversationId)).map(({ status }) => String(status));
 
-  /** Three turns, and the summary of two of them that is out. */
+  /** Three turns, and the summary of two of them that is out, all at one process. */
   async function told(): Promise<{ readonly conversationId: string; readonly turns: readonly Turn[] }> {
     const conversationId = await api.conversation([], slow);
-    const turns = await talk(conversationId, 1, 3);
+    const turns = await talk(conversationId, 1, 3, api.at(process));
     await until(async () => (await statuses(conversationId)).includes('pending'));
     return { conversationId, turns };
   }

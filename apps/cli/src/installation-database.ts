@@ -8,6 +8,7 @@ import {
   type Logger,
   openDataDir,
   type Pool,
+  type PoolClient,
   runningPostgresUrl,
   startEmbeddedPostgres,
 } from '@palimpsest/platform';
@@ -17,7 +18,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** How long an installation that is just starting or stopping is waited for. Milliseconds. */
 const PATIENCE_MS = 30_000;
-const APPLICATION = 'palimpsest-cli';
+/** 'Pali' and 'gate', as two int4: shared by commands that found this Postgres serving, and the serving command's own once it is to end. */
+const GATE = '1348562025::int4, 1734440037::int4';
+
+/** On a Postgres that another process runs. `gate`: the connection that holds the gate open. */
+interface Guest {
+  readonly pool: Pool;
+  readonly gate: PoolClient;
+}
 
 /**
  * Works on the database of the installation that this configuration names, be it running or not: the operator's own; else the embedded one
@@ -25,12 +33,14 @@ const APPLICATION = 'palimpsest-cli';
  */
 export async function withInstallationDatabase<T>(config: Config, work: (pool: Pool) => Promise<T>): Promise<T> {
   const log = createLogger('error');
-  if (config.databaseUrl !== undefined)
-    return onDatabase(config.databaseUrl, log, 'the database of DATABASE_URL', work);
+  if (config.databaseUrl !== undefined) {
+    const where = 'the database of DATABASE_URL';
+    return onPool({ pool: await connected(config.databaseUrl, log, where) }, where, work);
+  }
   const { dataDir } = config;
   if (!existsSync(join(dataDir, 'lock'))) throw noInstallation(dataDir);
   const found = await takeOrFind(dataDir, log);
-  if ('pool' in found) return onPool(found.pool, `the database in ${dataDir}`, work);
+  if ('pool' in found) return onPool(found, `the database in ${dataDir}`, work);
   try {
     return await onStoppedInstallation(found, log, work);
   } finally {
@@ -39,16 +49,15 @@ export async function withInstallationDatabase<T>(config: Config, work: (pool: P
 }
 
 /** The data directory, where it could be taken; where another process holds it, a pool that is connected to the Postgres that this one runs. */
-async function takeOrFind(dataDir: string, log: Logger): Promise<DataDir | { readonly pool: Pool }> {
+async function takeOrFind(dataDir: string, log: Logger): Promise<DataDir | Guest> {
   for (const end = performance.now() + PATIENCE_MS; ; await wait(100)) {
     try {
       return openDataDir(dataDir);
     } catch (error) {
       if (!(error instanceof AlreadyRunningError)) throw error;
       const url = runningPostgresUrl(dataDir);
-      const pool =
-        url === undefined ? undefined : await connected(url, log, `the database in ${dataDir}`).catch(stopping);
-      if (pool) return { pool };
+      const guest = url === undefined ? undefined : await enter(url, log, `the database in ${dataDir}`).catch(stopping);
+      if (guest) return guest;
       if (performance.now() > end)
         throw new Error(
           `The installation on ${dataDir} runs (pid ${error.pid}), but its Postgres does not serve here. Set DATABASE_URL if it uses another one, or try again.`,
@@ -61,14 +70,21 @@ async function takeOrFind(dataDir: string, log: Logger): Promise<DataDir | { rea
 async function onStoppedInstallation<T>(home: DataDir, log: Logger, work: (pool: Pool) => Promise<T>): Promise<T> {
   const hasData = ['postgres', 'postgres-location'].some((name) => existsSync(home.file(name)));
   if (!hasData) throw noInstallation(home.path);
+  const where = `the database in ${home.path}`;
   // Lost in the midst of it: the statement that runs fails by itself, and says so.
   const postgres = await startEmbeddedPostgres({ dataDir: home.path, log, onLost: () => undefined });
-  try {
-    return await onDatabase(postgres.url, log, `the database in ${home.path}`, (pool) =>
-      work(pool).finally(() => untilAlone(pool).catch(() => undefined)),
-    );
-  } finally {
+  const pool = await connected(postgres.url, log, where).catch(async (error: unknown) => {
     await postgres.stop();
+    throw error;
+  });
+  try {
+    await refuseIfEmpty(pool, where);
+    return await work(pool);
+  } finally {
+    const gate = await closeGate(pool).catch(() => undefined);
+    await postgres.stop();
+    gate?.release(true);
+    await pool.end();
   }
 }
 
@@ -77,31 +93,48 @@ function stopping(error: unknown): undefined {
   if (!isDatabaseAway((error as Error).cause)) throw error;
 }
 
-/** Another command may have found this Postgres while it serves: it ends its own work before the server goes. */
-async function untilAlone(pool: Pool): Promise<void> {
-  const others = `select count(*)::int as count from pg_stat_activity where application_name = $1::text and pid <> pg_backend_pid()`;
+/** Another command may have found this Postgres while it serves: it ends its own work before the server goes, and none comes in any more. */
+async function closeGate(pool: Pool): Promise<PoolClient> {
+  const client = await pool.connect();
   for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await wait(50)) {
-    const { rows } = await pool.query<{ count: number }>(others, [APPLICATION]);
-    // This pool has one connection of its own at most besides the one that asks.
-    if ((rows[0]?.count ?? 0) <= pool.totalCount - 1) return;
+    const { rows } = await client.query<{ alone: boolean }>(`select pg_try_advisory_lock(${GATE}) as alone`);
+    if (rows[0]?.alone) break;
   }
+  return client;
 }
 
-async function onDatabase<T>(url: string, log: Logger, where: string, work: (pool: Pool) => Promise<T>): Promise<T> {
-  return onPool(await connected(url, log, where), where, work);
+/** For a Postgres that another process runs: if that is a command, it waits until the gate is left. Undefined: it is about to end. */
+async function enter(url: string, log: Logger, where: string): Promise<Guest | undefined> {
+  const pool = await connected(url, log, where);
+  let gate: PoolClient | undefined;
+  try {
+    gate = await pool.connect();
+    const { rows } = await gate.query<{ open: boolean }>(`select pg_try_advisory_lock_shared(${GATE}) as open`);
+    if (rows[0]?.open) return { pool, gate };
+  } catch (error) {
+    if (!isDatabaseAway(error)) throw error;
+  }
+  gate?.release(true);
+  await pool.end();
+  return undefined;
 }
 
-async function onPool<T>(pool: Pool, where: string, work: (pool: Pool) => Promise<T>): Promise<T> {
+async function onPool<T>(
+  { pool, gate }: Partial<Guest> & { readonly pool: Pool },
+  where: string,
+  work: (pool: Pool) => Promise<T>,
+): Promise<T> {
   try {
     await refuseIfEmpty(pool, where);
     return await work(pool);
   } finally {
+    gate?.release(true);
     await pool.end();
   }
 }
 
 async function connected(url: string, log: Logger, where: string): Promise<Pool> {
-  const pool = createPool({ url, applicationName: APPLICATION, log, max: 2 });
+  const pool = createPool({ url, applicationName: 'palimpsest-cli', log, max: 3 });
   try {
     (await pool.connect()).release();
     return pool;
