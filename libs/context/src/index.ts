@@ -5,6 +5,7 @@ export * from './manifest';
 export * from './pointer';
 export * from './prefix';
 export * from './segment';
+export { isProvidersOwn, nodeAsRequested, type NodePlace, type NodeRecord, stateAt } from './node-record';
 export * from './path-fold';
 export * from './summaries';
 export * from './tokens';

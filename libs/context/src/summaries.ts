@@ -1,6 +1,6 @@
 import type { ActiveConversation, NodeId } from '@palimpsest/conversation';
 import type { SummarySegment } from './items';
-import type { NodeRecord } from './path-fold';
+import type { NodeRecord } from './node-record';
 
 /** A path as requests hold it: each run that is summarised as its summary. A run that is not whole on the path stays as it is. */
 export function summarised(

@@ -1,6 +1,7 @@
 import type { ItemTag, NodeId } from '@palimpsest/conversation';
 import type { EventPlace } from '../items';
-import type { FoldsOnPath, NodeRecord, PathFold } from '../path-fold';
+import type { NodeRecord } from '../node-record';
+import type { FoldsOnPath, PathFold } from '../path-fold';
 import { HeldTexts } from './held-texts';
 import { itemsOf, type LineageItem } from './lineage-items';
 import type { Segment } from '../segment';

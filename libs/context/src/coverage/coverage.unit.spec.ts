@@ -1,6 +1,7 @@
 import type { ItemTagging } from '@palimpsest/conversation';
 import type { ReceivedItem, Source } from '../items';
-import { type NodeRecord, type OpenedEvent, PathFold, type ReadItems } from '../path-fold';
+import type { NodeRecord } from '../node-record';
+import { type OpenedEvent, PathFold, type ReadItems } from '../path-fold';
 import type { Piece, Segment } from '../segment';
 import { type Coverage, coverageOf } from './coverage';
 

@@ -1,6 +1,7 @@
 import type { ItemPlace, NodeId, ToolCallId } from '@palimpsest/conversation';
 import type { SourcedText } from '../items';
-import type { NodeRecord, PathFold } from '../path-fold';
+import type { NodeRecord } from '../node-record';
+import type { PathFold } from '../path-fold';
 
 /** An item of a lineage, whole, and where it stands. */
 export interface LineageItem {

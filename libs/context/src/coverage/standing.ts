@@ -1,5 +1,6 @@
 import type { ItemTag, NodeId, ToolCallId } from '@palimpsest/conversation';
-import type { NodeRecord, PathFold } from '../path-fold';
+import type { NodeRecord } from '../node-record';
+import type { PathFold } from '../path-fold';
 import type { HeldTexts } from './held-texts';
 import type { LineageItem } from './lineage-items';
 
