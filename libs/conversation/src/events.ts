@@ -1,23 +1,12 @@
-/**
- * The events of a conversation stream. `data` stands in the clear and holds routing only: ids, kinds, statuses, counts, keyed digests.
- * `content` is sealed: whatever a person wrote, a model said or a tool returned. A shape that was stored is never edited: a new one is a
- * new `schemaVersion` with an upcast and a golden file.
- */
+import type { Carrier, NodeId, RunId, ToolCallId, TurnId } from './ids';
+import type { Instruction, RequestedNode, RequestPrefix, RequestTokens } from './requested-node';
+import type { AssertedContent, RetractedContent, StatementRouting } from './statement';
 
-export type TurnId = string;
-/** `<turnId>-<round>` for the nodes of a turn: whoever carries the turn on makes the same node. */
-export type NodeId = string;
-/** `<nodeId>-<index>`, index from 0. The provider's own id stays in the raw block. */
-export type ToolCallId = string;
-/** `<toolCallId>/<carrier>`: one execution of one call under one carrier. */
-export type RunId = string;
-/** A random token, made for one carry of one turn. */
-export type Carrier = string;
+export type * from './ids';
+export type * from './requested-node';
+export type * from './statement';
 
 export type TurnKind = 'ask' | 'edit' | 'regenerate';
-export type NodeKind = 'turn' | 'compaction' | 'transform' | 'extraction' | 'summary' | 'synthesis' | 'reissue';
-/** A call that no turn makes: it has a carrier of its own, blocks no turn, and only a compaction moves the head. */
-export type WorkKind = Exclude<NodeKind, 'turn'>;
 export type ToolEffect = 'read' | 'write';
 
 /** Why an attempt or a call failed. The first eight are a provider's; the rest are ours. */
@@ -48,38 +37,6 @@ export interface Usage {
   /** Of the input: what the provider put into its cache, where it says so. */
   readonly cacheWriteTokens?: number;
   readonly outputTokens: number;
-}
-
-/** Before its call. Counted or estimated; `estimated` is corrected by what the calls before it on the path really took. */
-export interface RequestTokens {
-  readonly counted: number;
-  readonly estimated: number;
-}
-
-/**
- * Why a request does not begin with all of the request before it on its path: the question was edited, or asked again, where the path began; the
- * conversation was cleared; another provider, model or version of the assistant; a compaction, or its expansion; a call of another kind; a
- * summary; a fold; the last turn's question, which lost its state block. `unexplained` never happens where the rules are right.
- */
-export type PrefixBreak =
-  | 'edit'
-  | 'clear'
-  | 'provider'
-  | 'model'
-  | 'assistant'
-  | 'compaction'
-  | 'other_call'
-  | 'summary'
-  | 'fold'
-  | 'state'
-  | 'unexplained';
-
-/** What a request has in common with the one before it on its path, from its first byte on. */
-export interface RequestPrefix {
-  readonly segments: number;
-  readonly bytes: number;
-  /** `nodeId`: whose text changed, or, where all did, whose request this is. */
-  readonly brokenBy?: { readonly event: PrefixBreak; readonly nodeId: NodeId };
 }
 
 /** A tool call as `CallSucceeded` lists it in the clear. Its name is the model's own words where `invalid` is set, so it is left out there. */
@@ -120,49 +77,6 @@ export interface NodeProvenance {
   readonly messages?: readonly string[];
 }
 
-/**
- * Who says something about the state. `user`: the user's own words, which are quoted. `rule`: the same, found in the question by code.
- * `client`: whoever uses the API on the user's behalf. `model`: a model inferred it.
- */
-export type StatementBy = 'user' | 'client' | 'rule' | 'model';
-
-/** Keyed digests that are equal where the values, currencies or keys are the same to a reader: the state is reconciled by them, unopened. */
-export interface StatementDigests {
-  readonly value?: string;
-  readonly currency?: string;
-  readonly key?: string;
-}
-
-/** What stands of a statement about the state in the clear. `libs/dialogue-state` names what is sealed. */
-export interface StatementRouting {
-  /** What it is anchored to; null: the root, where there is no node yet. */
-  readonly nodeId: NodeId | null;
-  /** The turn that it came up in; left out of a client's. */
-  readonly turnId?: TurnId;
-  /** The extraction that found it; left out of what was said otherwise. */
-  readonly extraction?: NodeId;
-  readonly field: string;
-  readonly by: StatementBy;
-  /** How the field counted when it was said: as the assistant's version had it. */
-  readonly cardinality: 'one' | 'set';
-  readonly confirm: 'stated' | 'client' | 'inferred';
-  readonly digests: StatementDigests;
-}
-
-export interface AssertedContent {
-  readonly value: string | number | boolean;
-  readonly currency?: string;
-  /** In a set: what the value is about. */
-  readonly key?: string;
-  /** The words that it rests on, and where they stand in the turn's question: UTF-16 units of its NFC form. */
-  readonly quote?: string;
-  readonly start?: number;
-  readonly end?: number;
-}
-
-/** Without a value and a key: all that the field holds. */
-export type RetractedContent = Partial<AssertedContent>;
-
 /** What an item is for whoever summarises; the last three are left out of summaries. */
 export const ITEM_TAGS = [
   'preference',
@@ -193,75 +107,11 @@ export interface CommandKey {
   readonly digest: string;
 }
 
-/** Where a node stands, and who makes its call: a turn's carrier, or its own. */
-export type RequestedNode =
-  | {
-      readonly nodeId: NodeId;
-      readonly kind: 'turn';
-      readonly parent: NodeId | null;
-      readonly turnId: TurnId;
-      /** From 1. */
-      readonly round: number;
-    }
-  | {
-      readonly nodeId: NodeId;
-      readonly kind: 'compaction';
-      /** It has none: assembly stops here. */
-      readonly parent: null;
-      /** The node before it. */
-      readonly origin: NodeId;
-      readonly carrier: Carrier;
-      readonly reason: CompactionReason;
-      /** A summary of all up to its parent, which stands for it in this request: the path was too large for one. */
-      readonly continues?: NodeId;
-    }
-  | {
-      readonly nodeId: NodeId;
-      readonly kind: 'summary';
-      /** The last node that it covers. */
-      readonly parent: NodeId;
-      readonly carrier: Carrier;
-      /** The summary before: what that covers is not covered again. */
-      readonly continues?: NodeId;
-      /** Why requests are to hold it instead of what it covers; left out of a run of a compaction, which nothing but its compaction reads. */
-      readonly segment?: SegmentReason;
-    }
-  | {
-      readonly nodeId: NodeId;
-      readonly kind: 'reissue';
-      /** The node whose request is sent again. It stands in no path: nothing is asked with it, and nothing grows from it. */
-      readonly parent: NodeId;
-      readonly carrier: Carrier;
-      /** Whose request it is made anew for; left out where the recorded bytes are sent. */
-      readonly renderedFor?: ModelNamed;
-    }
-  | {
-      readonly nodeId: NodeId;
-      readonly kind: Exclude<WorkKind, 'compaction' | 'summary' | 'reissue'>;
-      readonly parent: NodeId;
-      readonly carrier: Carrier;
-    };
-
-/** A model by its provider and name. */
-export interface ModelNamed {
-  readonly provider: string;
-  readonly name: string;
-}
-
 /**
- * `demand`: somebody asked; `topic`: and began another one with it; `pressure`: the policy, since the input had grown; `summaries`: since there
- * were too many of them.
+ * The events of a conversation stream. `data` stands in the clear and holds routing only: ids, kinds, statuses, counts, keyed digests.
+ * `content` is sealed: whatever a person wrote, a model said or a tool returned. A shape that was stored is never edited: a new one is a
+ * new `schemaVersion` with an upcast and a golden file.
  */
-export type CompactionReason = 'demand' | 'topic' | 'pressure' | 'summaries';
-
-/** Why a run of a path was summarised: its window was full; the input had grown; a request did not fit; so many turns had passed. */
-export type SegmentReason = 'window' | 'pressure' | 'budget' | 'turns';
-
-/** Of a call outside a turn: what this node sends as its question. */
-export interface Instruction {
-  readonly instruction: string;
-}
-
 interface Shapes {
   ConversationStarted: {
     data: {
