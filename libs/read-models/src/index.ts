@@ -4,6 +4,7 @@ export * from './approvals/queries';
 export * from './batches';
 export * from './conversation-log';
 export * from './conversation-tree/lineage';
+export { eventsOfNodes, type NodeEvents, type PathRow, type RequestPlace } from './conversation-tree/node-events';
 export * from './conversation-tree/past-tree';
 export * from './conversation-tree/projection';
 export * from './conversation-tree/queries';

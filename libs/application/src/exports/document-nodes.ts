@@ -45,7 +45,7 @@ class Texts {
     const texts = new Texts();
     const ids = nodes.flatMap((node) => [node.node_id, before(node) ?? []].flat());
     const found = await tree.eventsOf([...new Set(ids)]);
-    const ends = turns.flatMap((turn) => (turn ? endOf(turn) : []));
+    const ends = turns.flatMap((turn) => (turn ? [endOf(turn)] : []));
     for (const { conversationId, revisions } of eventsOfNodes([...found, ...ends]))
       for (const event of await log.at(conversationId, revisions)) texts.put(event);
     return texts;
@@ -118,12 +118,7 @@ const asResult = ({ toolCallId, result, isError, synthetic }: Sent['results'][nu
 });
 
 /** Where it is written that a turn has ended, and how. */
-function endOf({ conversation_id, question_revision, ended_revision }: TurnRow): NodeEvents[] {
-  const revision = ended_revision ?? question_revision;
-  return [
-    {
-      ...{ conversation_id, question_revision, requested_revision: revision },
-      ...{ ended_revision: null, result_revisions: [], fold_revisions: [], tag_revisions: [] },
-    },
-  ];
-}
+const endOf = ({ conversation_id, question_revision, ended_revision }: TurnRow): NodeEvents => ({
+  conversation_id,
+  revisions: [question_revision, ended_revision ?? question_revision],
+});

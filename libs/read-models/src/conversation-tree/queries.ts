@@ -1,4 +1,13 @@
 import type { Tables } from '../projection';
+import {
+  type EventsAsRead,
+  nodeEvents,
+  type NodeEvents,
+  type PathRow,
+  pathRow,
+  type PathRowAsRead,
+  type RequestPlace,
+} from './node-events';
 
 /** `pg` gives bigint columns as bigint here: `platform/pg` sets the parser. */
 export interface ConversationRow {
@@ -85,88 +94,14 @@ export interface UnknownOutcomeRow {
   readonly tool: string;
 }
 
-/** The events of a node: where its question, request, answer and tool results stand in its conversation's stream. */
-export interface NodeEvents {
-  readonly conversation_id: string;
-  /** Null outside a turn: such a node's instruction stands in its request. */
-  readonly question_revision: bigint | null;
-  readonly requested_revision: bigint;
-  readonly ended_revision: bigint | null;
-  readonly result_revisions: readonly bigint[];
-  /** Of the results that are folded from this node on. */
-  readonly fold_revisions: readonly bigint[];
-  /** Of what was said of its items: what they are. */
-  readonly tag_revisions: readonly bigint[];
-}
-
-/** What a path is assembled from. */
-export interface PathRow extends NodeEvents {
-  readonly node_id: string;
-  readonly parent: string | null;
-  readonly kind: string;
-  readonly status: NodeRow['status'];
-  readonly provider: string;
-  readonly model: string;
-  readonly turn_id: string | null;
-  /** Summaries that stand for runs of the path from this node on. */
-  readonly segments: readonly { readonly summary: string; readonly from: string; readonly to: string }[];
-  /** The events of those summaries. */
-  readonly summaries: readonly NodeEvents[];
-}
-
-/** A summary that stands for a run of a path, as a query tells it. */
-interface SegmentOnPath {
-  readonly summary: string;
-  readonly from: string;
-  readonly to: string;
-  readonly conversation_id: string;
-  readonly requested: string;
-  readonly ended: string | null;
-}
-
-const eventsOfSummary = ({ conversation_id, requested, ended }: SegmentOnPath): NodeEvents => ({
-  ...{ conversation_id, question_revision: null, requested_revision: BigInt(requested) },
-  ...{
-    ended_revision: ended === null ? null : BigInt(ended),
-    result_revisions: [],
-    fold_revisions: [],
-    tag_revisions: [],
-  },
-});
-
-/** Where a node's request stands, and how it ended; null as long as it has not. */
-export interface RequestPlace {
-  readonly conversationId: string;
-  readonly revision: bigint;
-  readonly ended: bigint | null;
-}
-
 const epoch = `(select count(*)::int from read.clears_v1 e where e.conversation_id = c.conversation_id) as epoch`;
 const epochOfNode = `(select count(*)::int from read.clears_v1 e
   where e.conversation_id = n.conversation_id and e.revision < n.requested_revision) as epoch`;
 
-/** Where the events of nodes stand, stream by stream. */
-export function eventsOfNodes(
-  nodes: readonly NodeEvents[],
-): readonly { readonly conversationId: string; readonly revisions: readonly bigint[] }[] {
-  const found = new Map<string, bigint[]>();
-  for (const {
-    conversation_id,
-    question_revision,
-    requested_revision,
-    ended_revision,
-    result_revisions,
-    fold_revisions,
-    tag_revisions,
-  } of nodes) {
-    const revisions = found.get(conversation_id) ?? [];
-    found.set(conversation_id, revisions);
-    revisions.push(requested_revision, ...result_revisions, ...fold_revisions, ...tag_revisions);
-    if (question_revision !== null) revisions.push(question_revision);
-    if (ended_revision !== null) revisions.push(ended_revision);
-  }
-  return [...found].map(([conversationId, revisions]) => ({ conversationId, revisions }));
-}
+/** As `EventsAsRead` has it: without folds and tags. */
+const eventsOfNode = `array_remove(
+    array[n.requested_revision, n.ended_revision, (select t.question_revision from read.turns_v1 t where t.turn_id = n.turn_id)]
+    || array(select c.executed_revision from read.tool_calls_v1 c where c.node_id = n.node_id), null)::text[] as revisions`;
 
 /** Queries over the node tree. Each takes the ids it is asked about; tenants are the caller's concern, by `ConversationRow.tenant_id`. */
 export class ConversationTree {
@@ -306,77 +241,40 @@ export class ConversationTree {
     nodeId: string | null,
     { lineage = false } = {},
   ): Promise<{ readonly path: readonly PathRow[]; readonly revision: bigint }> {
-    const { rows } = await this.tables.query<
-      Omit<PathRow, 'result_revisions' | 'fold_revisions' | 'tag_revisions' | 'segments' | 'summaries'> & {
-        readonly result_revisions: string[];
-        readonly fold_revisions: string[];
-        readonly tag_revisions: string[];
-        readonly segments: readonly SegmentOnPath[];
-        readonly known: bigint;
-      }
-    >(
+    const { rows } = await this.tables.query<PathRowAsRead & { readonly known: bigint }>(
       `with recursive path as (
-         select n.node_id, n.conversation_id, n.parent, n.origin, n.kind, n.status, n.provider, n.model, n.turn_id,
-           n.requested_revision, n.ended_revision, 0 as steps
-         from read.nodes_v1 n where n.node_id = $2::text
+         select n.*, 0 as steps from read.nodes_v1 n where n.node_id = $2::text
          union all
-         select n.node_id, n.conversation_id, n.parent, n.origin, n.kind, n.status, n.provider, n.model, n.turn_id,
-           n.requested_revision, n.ended_revision, p.steps + 1
+         select n.*, p.steps + 1
          from path p join read.nodes_v1 n on n.node_id = coalesce(p.parent, case when $3::boolean then p.origin end)
        )
-       select p.node_id, p.conversation_id, p.parent, p.kind, p.status, p.provider, p.model, p.turn_id, t.question_revision,
-         p.requested_revision, p.ended_revision,
-         coalesce((select array_agg(c.executed_revision::text order by c.executed_revision) from read.tool_calls_v1 c
-           where c.node_id = p.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions,
-         coalesce((select array_agg(f.revision::text order by f.revision) from read.folds_v1 f
-           where f.conversation_id = p.conversation_id and f.node_id = p.node_id), '{}'::text[]) as fold_revisions,
-         coalesce((select array_agg(g.revision::text order by g.revision) from read.tags_v1 g
-           where g.conversation_id = p.conversation_id and g.node_id = p.node_id), '{}'::text[]) as tag_revisions,
-         coalesce((select jsonb_agg(jsonb_build_object('summary', s.summary, 'from', s.first_node, 'to', s.last_node,
-             'conversation_id', m.conversation_id, 'requested', m.requested_revision::text, 'ended', m.ended_revision::text) order by s.revision)
-           from read.segments_v1 s join read.nodes_v1 m on m.node_id = s.summary
-           where s.conversation_id = p.conversation_id and s.node_id = p.node_id), '[]'::jsonb) as segments, p.steps,
-         (select revision from read.conversations_v1 where conversation_id = $1::uuid) as known
-       from path p left join read.turns_v1 t on t.turn_id = p.turn_id
-       union all
-       select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, revision from read.conversations_v1
-         where conversation_id = $1::uuid and not exists (select 1 from path)
-       order by steps desc`,
+       select n.node_id, n.conversation_id, n.parent, n.kind, n.status, n.provider, n.model, n.turn_id, ${eventsOfNode},
+         array(select f.revision::text from read.folds_v1 f
+           where f.conversation_id = n.conversation_id and f.node_id = n.node_id order by f.revision) as fold_revisions,
+         array(select g.revision::text from read.tags_v1 g
+           where g.conversation_id = n.conversation_id and g.node_id = n.node_id) as tag_revisions,
+         coalesce((select jsonb_agg(jsonb_build_object('summary', s.summary, 'from', s.first_node, 'to', s.last_node, 'events', m) order by s.revision)
+           from read.segments_v1 s join lateral (
+             select conversation_id, array_remove(array[requested_revision::text, ended_revision::text], null) as revisions
+             from read.nodes_v1 where node_id = s.summary) m on true
+           where s.conversation_id = n.conversation_id and s.node_id = n.node_id), '[]'::jsonb) as segments,
+         known.revision as known
+       from (select (select revision from read.conversations_v1 where conversation_id = $1::uuid) as revision) known
+       left join path n on true
+       order by n.steps desc`,
       [conversationId, nodeId, lineage],
     );
-    const known = rows[0]?.known ?? -1n;
-    const path = rows.filter((row) => row.node_id !== null);
-    return {
-      path: path.map((row) => ({
-        ...row,
-        result_revisions: row.result_revisions.map(BigInt),
-        fold_revisions: row.fold_revisions.map(BigInt),
-        tag_revisions: row.tag_revisions.map(BigInt),
-        segments: row.segments.map(({ summary, from, to }) => ({ summary, from, to })),
-        summaries: row.segments.map(eventsOfSummary),
-      })),
-      revision: known,
-    };
+    const path = rows.filter(({ node_id }) => node_id !== null).map(pathRow);
+    return { path, revision: rows[0]?.known ?? -1n };
   }
 
-  /** Where the events of these nodes stand; in no order. */
-  async eventsOf(nodeIds: readonly string[]): Promise<readonly PathRow[]> {
-    const { rows } = await this.tables.query<
-      Omit<PathRow, 'result_revisions'> & { readonly result_revisions: readonly string[] }
-    >(
-      `select n.node_id, n.conversation_id, n.turn_id, t.question_revision, n.requested_revision, n.ended_revision,
-         coalesce((select array_agg(c.executed_revision::text order by c.executed_revision) from read.tool_calls_v1 c
-           where c.node_id = n.node_id and c.executed_revision is not null), '{}'::text[]) as result_revisions,
-         '{}'::text[] as fold_revisions, '{}'::text[] as tag_revisions
-       from read.nodes_v1 n left join read.turns_v1 t on t.turn_id = n.turn_id where n.node_id = any($1::text[])`,
+  /** Where the events of these nodes stand, without folds and tags; in no order. */
+  async eventsOf(nodeIds: readonly string[]): Promise<readonly NodeEvents[]> {
+    const { rows } = await this.tables.query<EventsAsRead>(
+      `select n.conversation_id, ${eventsOfNode} from read.nodes_v1 n where n.node_id = any($1::text[])`,
       [nodeIds],
     );
-    return rows.map((row) => ({
-      ...row,
-      result_revisions: row.result_revisions.map(BigInt),
-      fold_revisions: [],
-      tag_revisions: [],
-    }));
+    return rows.map(nodeEvents);
   }
 
   /** Where the results stand that hold something for the person alone, in order, by the turn that had them. */
