@@ -6,14 +6,14 @@ import { commandOf, history, type Move } from '../protocol/moves';
 import { historyRuns } from '../support/history-runs';
 import { obey } from './laws';
 import { LineageCheck } from './lineage-check';
-import { marksIn, responseOf, resultText } from './texts';
+import { blocksIn, marksIn, responseOf, resultText } from './texts';
 import { budgetText, doubtText } from './state-mirror';
 import { BUDGET, type Process, ProcessEnds, VERSIONS, World } from './world';
 
 /**
  * Random histories through the real write side: rules, assembly, renderers, sealing, log and replay, of two processes that share nothing but
  * the log, die at any command and begin anew. Invariants 3, 5, 6 and 7 of the design (`laws.ts`), 10, and I7 of the protocol, for every request,
- * with edits, switches, clears, folds, compactions, summaries of runs and extractions between them.
+ * with edits, switches, clears, folds, compactions, summaries of runs and extractions between them, and requests sent again behind them.
  */
 class Told {
   private readonly processes: [Process, Process];
@@ -75,6 +75,7 @@ class Told {
       await this.coverageHolds(nodeId);
     }
     await this.lineagesHold();
+    await this.reissuesHold();
     await Promise.all(this.processes.map((one) => one.close()));
   }
 
@@ -247,6 +248,32 @@ class Told {
     await check.holds();
   }
 
+  /** A request that is sent again is the very bytes, and made anew for another model it holds what they hold. Nothing moves by it. */
+  private async reissuesHold(): Promise<void> {
+    const { mirror, sent } = this.world;
+    const [process] = this.processes;
+    for (const [at, { nodeId, conversationId }] of [...mirror.nodes.values()].entries()) {
+      const summarised = [...mirror.lineageOf(nodeId)].some((id) => mirror.nodeOf(id).kind === 'summary');
+      if (at % 3 && !summarised) continue;
+      const renderedFor = at % 2 || summarised ? { provider: 'anthropic', name: 'claude' } : undefined;
+      const before = await process.state(conversationId);
+      const again = { nodeId: `again-${nodeId}`, carrier: 'last', of: nodeId, renderedFor };
+      if (!(await process.apply(conversationId, { type: 'ReissueCall', ...again })).ok) continue;
+      await this.world.look(conversationId);
+      const [first, bytes] = [nodeId, again.nodeId].map((id) => sent.get(id) as Buffer) as [Buffer, Buffer];
+      if (!renderedFor) expect(bytes.equals(first)).toBe(true);
+      const replay = await this.world.replay(again.nodeId);
+      obey({
+        ...{ nodeId: again.nodeId, bytes, replay: { ...replay, bytes: Buffer.from(replay.bytes) } },
+        ...{ expected: mirror.expected(nodeId), lineage: new Set([...mirror.lineageOf(nodeId), again.nodeId]) },
+        block: blocksIn(first)[0] ?? null,
+        said: this.world.states.saidOnWayTo(conversationId, nodeId),
+      });
+      const { head, running } = await process.state(conversationId);
+      expect([head, running]).toEqual([before.head, before.running]);
+    }
+  }
+
   /** Every node has what was said on its own way and nothing else, by all that was said until now, however late. */
   private async statesHold(): Promise<void> {
     const [process] = this.processes;
@@ -289,7 +316,7 @@ class Told {
 
 /** Calls outside a turn are rare among random moves: where none runs they are asked for, and answered, more often. */
 function orWork({ running, nodes }: ActiveConversation, move: Move): Move {
-  // A request that is sent again grows from none before, which these laws are about.
+  // A request that is sent again grows from none before; it has its own law, at the end.
   if (move.kind === 'ReissueCall') return { ...move, kind: 'Fitting' };
   const out = [...nodes].some(([, node]) => node.kind !== 'turn' && node.status === 'pending');
   if (out && move.pick % 2 === 0) return { ...move, kind: 'RecordWork' };
