@@ -37,6 +37,10 @@ async function main(): Promise<void> {
     settings: { max_connections: '200' },
   });
   process.env['TEST_DATABASE_URL'] = postgres.adminUrl;
+  let over: Promise<void> | undefined;
+  const end = () => (over ??= postgres.stop().then(() => folder.remove()));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void end().then(() => process.exit(130), fail));
   try {
     const sizes = values.small ? smallSizes : fullSizes;
     const sections = await runBench(sizes, createTestDatabase, say, {
@@ -60,8 +64,7 @@ async function main(): Promise<void> {
     else process.stdout.write(`\n${sections.map(print).join('\n')}`);
     if (!values.small && !positionals.length) keep(at.slice(0, 10), report);
   } finally {
-    await postgres.stop();
-    folder.remove();
+    await end();
   }
 }
 

@@ -55,6 +55,12 @@ export async function openSite(databaseUrl: string, { profile }: SiteOptions = {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  /** Whatever ends the bench: nothing of it goes on, and nothing is left. */
+  const clear = (): void => {
+    server.kill('SIGKILL');
+    folder.remove();
+  };
+  process.once('exit', clear);
   const url = await addressOf(server);
   const pool = createPool({ url: databaseUrl, applicationName: 'bench', log: createLogger('silent'), max: 4 });
   const { secret } = await new PostgresApiKeys(pool).create({ tenantName: 'bench' }, ['tenant']);
@@ -62,6 +68,7 @@ export async function openSite(databaseUrl: string, { profile }: SiteOptions = {
     const ended = once(server, 'exit');
     server.kill('SIGTERM');
     await ended;
+    process.off('exit', clear);
     await Promise.all([pool.end(), tool.close(), model.close()]);
     folder.remove();
   };

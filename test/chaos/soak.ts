@@ -4,7 +4,7 @@
  *   --added 100000 --projector-kills 200 --turns 10000 --conversations 100 --kills 200 --faults 1000 --flips 1000 --histories 20000 --protocol 1 --seed N
  * What went wrong is run again by the seed that the first line names.
  */
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { runAll } from '../protocol/run';
 import { createTestDatabase } from '../support/database';
 import { addProjection } from './added-projection';
@@ -160,7 +160,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 main().then(
   (holds) => process.exit(holds ? 0 : 1),
   (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.stderr.write(`${inspect(error)}\n`);
     process.exit(1);
   },
 );

@@ -4,8 +4,8 @@ import { sentences } from '../bench/sentences';
 
 /** Events of a turn with one tool. */
 const TURN_EVENTS = 10;
-/** Conversations that are appended at once. */
-const AT_ONCE = 64;
+/** Conversations that are appended at once: fewer than a process has connections, or on a busy machine some would wait too long for one. */
+const AT_ONCE = 16;
 
 /** With what contents are sealed, and whose they are. */
 export interface Sealing {
