@@ -148,12 +148,28 @@ describe('what a client says', () => {
     await api.say(conversationId, { field: 'likes', key: 'drink', value: 'tea' });
     await api.say(conversationId, { field: 'likes', key: 'Food', value: 'rice' });
     await api.say(conversationId, { field: 'likes', key: 'drink', retract: true });
-    await api.say(conversationId, { field: 'budget', retract: true });
-    expect(await rows(conversationId)).toEqual([
+    const once = await api.say(conversationId, { field: 'budget', retract: true }, 'once');
+    const expected = [
       ['budget', 'retracted', 5, []],
       ['likes', 'confirmed', 'rice', ['noodles']],
       ['likes', 'retracted', 'tea', []],
-    ]);
+    ];
+    expect(await rows(conversationId)).toEqual(expected);
+
+    expect(once).toMatchObject({ retracted: true, ended: 1 });
+    const absent = [
+      { field: 'budget', retract: true },
+      { field: 'likes', value: 'tea', retract: true },
+      { field: 'likes', value: 'noodles', retract: true },
+    ];
+    for (const body of absent) expect(await api.say(conversationId, body)).toMatchObject({ retracted: true, ended: 0 });
+    expect(await rows(conversationId)).toEqual(expected);
+    await api.say(conversationId, { field: 'budget', value: 6 });
+    expect(await api.say(conversationId, { field: 'likes', retract: true })).toMatchObject({ ended: 1 });
+    await api.ask(conversationId, say('so'));
+    const { position } = await api.clear(conversationId);
+    await until(async () => (await findLive(deployment.pool, dialogueStates)).position >= BigInt(position));
+    expect(await api.say(conversationId, { field: 'budget', retract: true }, 'once')).toEqual(once);
   });
 
   it('C06: while a turn runs counts from its node on, and breaks nothing', async () => {

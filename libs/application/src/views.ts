@@ -365,6 +365,8 @@ export interface StatementView extends Written {
   readonly currency?: string;
   readonly key?: string;
   readonly retracted?: true;
+  /** Of what is retracted: how many values and proposals ended by it. None: nothing of that held. */
+  readonly ended?: number;
 }
 
 /** The same, with null for the node of what was said before there was one. */

@@ -48,6 +48,12 @@ export class StatementBody implements Json<StatementView> {
   @ApiPropertyOptional({ type: 'string', example: 'KRW' }) readonly currency?: string;
   @ApiPropertyOptional({ type: 'string' }) readonly key?: string;
   @ApiPropertyOptional({ type: 'boolean', enum: [true] }) readonly retracted?: true;
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    description: 'Of what is retracted: how many values and proposals ended by it; 0: nothing of that held',
+  })
+  readonly ended?: number;
   @ApiDecimal() readonly revision!: string;
   @ApiDecimal() readonly position!: string;
 }

@@ -38,7 +38,13 @@ export class StateFieldHandler implements ICommandHandler<StateField> {
         context,
       );
       if (!result.ok) return refusalOf(result.refusal);
-      return this.view(conversationId, result.known?.revision ?? result.revision);
+      const view = await this.view(conversationId, result.known?.revision ?? result.revision);
+      if (!view.ok || !view.value.retracted) return view;
+      const { nodeId, revision } = view.value;
+      // As of then, whatever has happened since: one key has one answer.
+      const states = result.known ? this.system.states.asItWas() : this.system.states;
+      const ended = await states.endedBy({ conversationId, nodeId, revision }, field.value.name);
+      return answer({ ...view.value, ended });
     });
   }
 

@@ -9,7 +9,7 @@ import {
 import type { ConversationLog } from '../conversation-log';
 import type { Tables } from '../projection';
 import { contentsAt, openedState, openedStatement, referencesOf, shownIn, type ShownValue } from './opened';
-import { NOTHING_SAID, referenceOf, type SaidStatement } from './reconciled';
+import { NOTHING_SAID, type Reconciled, referenceOf, type SaidStatement } from './reconciled';
 import { type StateRow, StateTables } from './rows';
 import { rootOf, routedEvent, StateFold } from './state-fold';
 
@@ -58,12 +58,29 @@ export class DialogueStates {
 
   /** The values that a state block shows which was rendered at a node, as of a revision of its stream. Nothing is opened. */
   async shownAt(place: StatePlace): Promise<readonly ShownValue[]> {
-    const { conversationId, nodeId, revision } = place;
+    const asOf = await this.unopenedAt(place);
+    return shownIn(await asOf(place.revision));
+  }
+
+  /** How many values and proposals of a field ended by the retraction that stands at a node and a revision. Nothing is opened. */
+  async endedBy(place: StatePlace, name: string): Promise<number> {
+    const asOf = await this.unopenedAt(place);
+    const there = async (revision: bigint) => {
+      const { fields } = (await asOf(revision)).state;
+      const { values = [], proposed = [] } = fields.find(({ field }) => field === name) ?? {};
+      return values.length + proposed.length;
+    };
+    return (await there(place.revision - 1n)) - (await there(place.revision));
+  }
+
+  /** The state at a node as it was at the revision of the place, or at an earlier one. */
+  private async unopenedAt(place: StatePlace): Promise<(revision: bigint) => Promise<Reconciled>> {
     const { fold, holder } = await this.foldAt(place);
+    const { conversationId } = place;
     for (const row of await this.rows.chain(conversationId, holder)) fold.knowState(row);
     const { epoch } = await fold.conversation(conversationId);
-    const source = { conversationId, nodeId: nodeId ?? rootOf(epoch), revision: Number(revision) };
-    return shownIn(await fold.asOf(source));
+    const nodeId = place.nodeId ?? rootOf(epoch);
+    return (revision) => fold.asOf({ conversationId, nodeId, revision: Number(revision) });
   }
 
   /** Every period of a field on the way to a node, in the order in which they began. */
