@@ -1,6 +1,6 @@
 import { verifyLog } from '@palimpsest/audit';
 import { dialogueStates, findLive } from '@palimpsest/read-models';
-import type { Replay, Turn } from '../support/client';
+import { type Replay, type Turn, until } from '../support/client';
 import { eventsOf } from '../support/installation';
 import { api, deployment, process, say } from '../support/one-process';
 import { blockOf, budget, first, keeping, likes, loves, rows } from '../support/state-stories';
