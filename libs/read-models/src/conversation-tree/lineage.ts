@@ -1,4 +1,5 @@
 import type { Tables } from '../projection';
+import type { NodeStatus } from './node-events';
 
 /** A node as it is followed forwards. */
 export interface NodeBelow {
@@ -7,7 +8,7 @@ export interface NodeBelow {
   /** Its parent, or its `origin`; null for a root. */
   readonly before: string | null;
   readonly kind: string;
-  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly status: NodeStatus;
   readonly turn_id: string | null;
   readonly requested_revision: bigint;
 }

@@ -1,4 +1,5 @@
-import type { NodeRow } from './queries';
+/** As far as its call is. */
+export type NodeStatus = 'pending' | 'succeeded' | 'failed';
 
 /** Where the events of a node stand in its conversation's stream, in no order: question, request, answer, tool results, and what was said of it. */
 export interface NodeEvents {
@@ -11,7 +12,7 @@ export interface PathRow extends NodeEvents {
   readonly node_id: string;
   readonly parent: string | null;
   readonly kind: string;
-  readonly status: NodeRow['status'];
+  readonly status: NodeStatus;
   readonly provider: string;
   readonly model: string;
   readonly turn_id: string | null;

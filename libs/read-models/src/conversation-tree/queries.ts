@@ -3,6 +3,7 @@ import {
   type EventsAsRead,
   nodeEvents,
   type NodeEvents,
+  type NodeStatus,
   type PathRow,
   pathRow,
   type PathRowAsRead,
@@ -33,7 +34,7 @@ export interface NodeRow {
   readonly conversation_id: string;
   readonly parent: string | null;
   readonly kind: string;
-  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly status: NodeStatus;
   /** Null outside a turn. */
   readonly turn_id: string | null;
   readonly provider: string;
@@ -58,7 +59,7 @@ export interface UsageRow {
   readonly node_id: string;
   readonly turn_id: string | null;
   readonly kind: string;
-  readonly status: NodeRow['status'];
+  readonly status: NodeStatus;
   readonly provider: string;
   readonly model: string;
   readonly length: bigint;
