@@ -1,6 +1,7 @@
 import type { StoredEvent } from '@palimpsest/event-store';
 import { newestShape } from '../newest-shape';
 import type { Projection, Tables } from '../projection';
+import { upsert } from '../upsert';
 import { type Row, type Rows, TreeChanges } from './rows';
 import {
   calls,
@@ -17,18 +18,6 @@ import {
   turns,
   unfinished,
 } from './schema';
-
-/** A row may be written twice (a queued turn that starts), so an insert overwrites. */
-async function insert(transaction: Tables, { name, key, columns }: Table, rows: readonly Row[]): Promise<void> {
-  if (!rows.length) return;
-  const changing = Object.keys(columns).filter((column) => !key.includes(column));
-  const overwrite = changing.map((column) => `${column} = excluded.${column}`).join(', ');
-  await transaction.query(
-    `insert into ${name} select * from jsonb_populate_recordset(null::${name}, $1::jsonb)
-     on conflict (${key.join(', ')}) do ${overwrite ? `update set ${overwrite}` : 'nothing'}`,
-    [JSON.stringify(rows)],
-  );
-}
 
 /** Of tables whose key is one column. Rows that change the same columns go in one statement. */
 async function patch(transaction: Tables, { name, key }: Table, patched: ReadonlyMap<string, Row>): Promise<void> {
@@ -70,7 +59,8 @@ async function removeAll(transaction: Tables, deleted: ReadonlySet<string>): Pro
 }
 
 async function write(transaction: Tables, table: Table, rows: Rows): Promise<void> {
-  await insert(transaction, table, [...rows.inserted.values()]);
+  // A queued turn that starts is written twice.
+  await upsert(transaction, table, [...rows.inserted.values()]);
   await patch(transaction, table, rows.patched);
   await remove(transaction, table, [...rows.removed.values()]);
 }

@@ -1,7 +1,7 @@
+import type { KeyedTable } from '../upsert';
+
 /** A table, said once: its statements, and what a row of it holds, are made of this. */
-export interface Table {
-  readonly name: string;
-  readonly key: readonly string[];
+export interface Table extends KeyedTable {
   /** Column and SQL type, with what it must hold. */
   readonly columns: Readonly<Record<string, string>>;
   /** Beside the key's. A column that stands in one, in its condition too, is not changed later: so an update of a row touches no index. */
