@@ -1,24 +1,15 @@
 import type { StoredEvent } from '@palimpsest/event-store';
-import { createLogger, createPool, type Pool } from '@palimpsest/platform';
 import { v7 } from 'uuid';
 import { aTurn, ask, bounds, cancel, conversation, decideOn, play } from '@palimpsest/conversation/testing';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database';
+import { createReadModel, type TestReadModel } from '../../../../test/support/read-model';
 import { approvals } from './projection';
 import { Approvals } from './queries';
-import { approvalsSchema } from './schema';
 
-let database: TestDatabase;
-let pool: Pool;
-
+let model: TestReadModel;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, applicationName: 'test', log: createLogger('silent') });
-  await pool.query(`create schema read; ${approvalsSchema}`);
+  model = await createReadModel(approvals);
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => model.drop());
 
 const [conversationId, turnId, otherTurnId] = [v7(), v7(), v7()];
 const nodeId = `${turnId}-1`;
@@ -49,7 +40,7 @@ function history(): readonly StoredEvent[] {
 }
 
 async function project(events: readonly StoredEvent[], batch: number): Promise<readonly unknown[]> {
-  const client = await pool.connect();
+  const client = await model.pool.connect();
   try {
     await client.query('truncate read.approvals_v1');
     for (let at = 0; at < events.length; at += batch) await approvals.apply(events.slice(at, at + batch), client);
@@ -62,7 +53,7 @@ async function project(events: readonly StoredEvent[], batch: number): Promise<r
 describe('the inbox of approvals', () => {
   it('holds what waits, and nothing that was decided, closed or never asked for', async () => {
     await project(history(), 1000);
-    const waiting = await new Approvals(pool).waiting('tenant', 10);
+    const waiting = await new Approvals(model.pool).waiting('tenant', 10);
     expect(waiting).toMatchObject([
       {
         ...{ tool_call_id: `${nodeId}-2`, conversation_id: conversationId, turn_id: turnId, node_id: nodeId },
@@ -70,7 +61,7 @@ describe('the inbox of approvals', () => {
       },
     ]);
     expect(history()[Number(waiting[0]?.answer_revision)]?.type).toBe('CallSucceeded');
-    expect(await new Approvals(pool).waiting('another tenant', 10)).toEqual([]);
+    expect(await new Approvals(model.pool).waiting('another tenant', 10)).toEqual([]);
   });
 
   it('is the same however the log was cut into batches', async () => {
@@ -85,7 +76,7 @@ describe('the inbox of approvals', () => {
     const events = history();
     const asked = events.findIndex(({ type }) => type === 'ToolApprovalRequested') + 3;
     await project(events.slice(0, asked), 1);
-    const inbox = new Approvals(pool);
+    const inbox = new Approvals(model.pool);
     const first = await inbox.waiting('tenant', 2);
     expect(first.map(({ tool_call_id }) => tool_call_id)).toEqual([`${nodeId}-0`, `${nodeId}-1`]);
     const rest = await inbox.waiting('tenant', 2, first[1]?.requested_position);

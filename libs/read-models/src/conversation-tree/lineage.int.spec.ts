@@ -1,21 +1,14 @@
 import type { StoredEvent } from '@palimpsest/event-store';
-import { createLogger, createPool, type Pool } from '@palimpsest/platform';
 import { v7 } from 'uuid';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database';
+import { createReadModel, type TestReadModel } from '../../../../test/support/read-model';
 import { TreeBelow } from './lineage';
 import { conversationTree } from './projection';
 
-let database: TestDatabase;
-let pool: Pool;
+let model: TestReadModel;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, applicationName: 'test', log: createLogger('silent') });
-  await pool.query(`create schema read; ${conversationTree.tables}`);
+  model = await createReadModel(conversationTree);
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => model.drop());
 
 const [source, grown, grownAgain, beside] = [v7(), v7(), v7(), v7()];
 const turnId = v7();
@@ -61,13 +54,13 @@ beforeAll(() =>
       ...stream(grownAgain, [started({ conversationId: grown, nodeId: 'g1' })]),
       ...stream(beside, [started(), requested('x1', null)]),
     ],
-    pool,
+    model.pool,
   ),
 );
 
 describe('what is below a node', () => {
   it('stands in the order of its stream, each with what it grows from; origin counts', async () => {
-    const below = new TreeBelow(pool);
+    const below = new TreeBelow(model.pool);
     const nodes = await below.nodesFrom(source, 4n);
     expect(nodes.map(({ node_id, before, status }) => [node_id, before, status])).toEqual([
       ['n2', 'n1', 'succeeded'],
@@ -79,17 +72,17 @@ describe('what is below a node', () => {
   });
 
   it('goes on in the conversations that grow from it, and in those that grow from these', async () => {
-    const rows = await new TreeBelow(pool).grownFrom(source);
+    const rows = await new TreeBelow(model.pool).grownFrom(source);
     expect(rows.map((row) => [row.conversation_id, row.source_node_id, row.head])).toEqual([
       [source, null, null],
       [grown, 'n3', 'g1'],
       [grownAgain, 'g1', 'g1'],
     ]);
-    expect(await new TreeBelow(pool).grownFrom(v7())).toEqual([]);
+    expect(await new TreeBelow(model.pool).grownFrom(v7())).toEqual([]);
   });
 
   it('has tool calls with their results, the events that fold these, and which nodes ended their work', async () => {
-    const below = new TreeBelow(pool);
+    const below = new TreeBelow(model.pool);
     expect(await below.toolCalls(['n1-0', 'n9-0'])).toEqual([
       { tool_call_id: 'n1-0', node_id: 'n1', conversation_id: source, tool: 'lookup', executed_revision: 3n },
     ]);

@@ -1,11 +1,10 @@
 import { absent, type ActiveConversation, type ConversationState, decide, evolve } from '@palimpsest/conversation';
 import { EventCodec, InMemoryEventStore, type JsonObject, KeyRing, MemoryKeyStore } from '@palimpsest/event-store';
-import { createLogger, createPool, type Pool } from '@palimpsest/platform';
 import fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
 import { v7 } from 'uuid';
 import { commandOf, history, type Move } from '../../../../test/protocol/moves';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database';
+import { createReadModel, type TestReadModel } from '../../../../test/support/read-model';
 import { ConversationLog } from '../conversation-log';
 import { PastTree, type TreeReader } from './past-tree';
 import { conversationTree } from './projection';
@@ -15,17 +14,11 @@ import { tables } from './schema';
 const A = '0197f7a0-0000-7000-8000-00000000000a';
 const B = '0197f7a0-0000-7000-8000-00000000000b';
 
-let database: TestDatabase;
-let pool: Pool;
+let model: TestReadModel;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, applicationName: 'test', log: createLogger('silent') });
-  await pool.query(`create schema read; ${conversationTree.tables}`);
+  model = await createReadModel(conversationTree);
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => model.drop());
 
 /** Turns of the rules' own histories are `t7`; a row's are uuids. */
 const withUuids = (data: object): JsonObject =>
@@ -106,12 +99,12 @@ describe('the tree as it was', () => {
     let seen = 0;
     await fc.assert(
       fc.asyncProperty(history, async ({ moves }) => {
-        await pool.query(`truncate ${tables.map(({ name }) => name).join(', ')}`);
+        await model.pool.query(`truncate ${tables.map(({ name }) => name).join(', ')}`);
         const told = new Told();
         await told.tell(moves);
-        const live = new ConversationTree(pool);
+        const live = new ConversationTree(model.pool);
         for await (const event of told.store.readAll()) {
-          await conversationTree.apply([event], pool);
+          await conversationTree.apply([event], model.pool);
           const past = new PastTree();
           for (const id of [A, B])
             for await (const known of told.log.asOf(id, { position: event.position })) past.put(known);

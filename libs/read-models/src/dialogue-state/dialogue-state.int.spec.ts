@@ -9,32 +9,24 @@ import {
   type StateSchema,
 } from '@palimpsest/dialogue-state';
 import { EventCodec, InMemoryEventStore, KeyRing, MemoryKeyStore, type StoredEvent } from '@palimpsest/event-store';
-import { createLogger, createPool, type Pool } from '@palimpsest/platform';
 import fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database';
+import { createReadModel, type TestReadModel } from '../../../../test/support/read-model';
 import { ConversationLog } from '../conversation-log';
 import type { Tables } from '../projection';
 import { dialogueStates } from './projection';
 import { DialogueStates } from './queries';
 
-let database: TestDatabase;
-let pool: Pool;
-
+let model: TestReadModel;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, applicationName: 'test', log: createLogger('silent') });
-  await pool.query(`create schema read; ${dialogueStates.tables}`);
+  model = await createReadModel(dialogueStates);
 });
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => model.drop());
 
 const tables = ['state_conversations_v1', 'state_nodes_v1', 'states_v1'];
-const empty = () => pool.query(`truncate ${tables.map((name) => `read.${name}`).join(', ')}`);
+const empty = () => model.pool.query(`truncate ${tables.map((name) => `read.${name}`).join(', ')}`);
 const allRows = async () =>
-  Promise.all(tables.map(async (name) => (await pool.query(`select to_jsonb(t)::text as row from read.${name} t order by 1`)).rows)); // prettier-ignore
+  Promise.all(tables.map(async (name) => (await model.pool.query(`select to_jsonb(t)::text as row from read.${name} t order by 1`)).rows)); // prettier-ignore
 
 function schemaOf(): StateSchema {
   const fields = [
@@ -230,8 +222,8 @@ function movingTables(events: readonly StoredEvent[], from: number, step: number
       queries += 1;
       const next = queries > still ? events.slice(at, at + step) : [];
       at += next.length;
-      if (next.length) await dialogueStates.apply(next, pool);
-      return pool.query(sql, values);
+      if (next.length) await dialogueStates.apply(next, model.pool);
+      return model.pool.query(sql, values);
     },
   };
 }
@@ -261,8 +253,8 @@ describe('the state of dialogues, materialised by digests', () => {
         await empty();
         const story = new Story();
         await story.tell(all);
-        await dialogueStates.apply(await story.events(), pool);
-        await holds(story, pool);
+        await dialogueStates.apply(await story.events(), model.pool);
+        await holds(story, model.pool);
       }),
       { numRuns: 60 },
     );
@@ -274,10 +266,10 @@ describe('the state of dialogues, materialised by digests', () => {
         await empty();
         const story = new Story();
         await story.tell(all);
-        const states = new DialogueStates(pool, story.log, async (id) => story.sourcesOf(id));
+        const states = new DialogueStates(model.pool, story.log, async (id) => story.sourcesOf(id));
         const nodes = new Map([A, B, C].map((id) => [id, [null, story.sourcesOf(id)[0]?.nodeId ?? null]]));
         for (const event of await story.events()) {
-          await dialogueStates.apply([event], pool);
+          await dialogueStates.apply([event], model.pool);
           const conversationId = event.stream.slice('conversation-'.length);
           const known = nodes.get(conversationId) ?? [];
           if (event.type === 'CallRequested') known.push(event.data['nodeId'] as string);
@@ -299,10 +291,11 @@ describe('the state of dialogues, materialised by digests', () => {
         await story.tell(all);
         const events = await story.events();
         await empty();
-        await dialogueStates.apply(events, pool);
+        await dialogueStates.apply(events, model.pool);
         const whole = await allRows();
         await empty();
-        for (let at = 0; at < events.length; at += size) await dialogueStates.apply(events.slice(at, at + size), pool);
+        for (let at = 0; at < events.length; at += size)
+          await dialogueStates.apply(events.slice(at, at + size), model.pool);
         expect(await allRows()).toEqual(whole);
       }),
       { numRuns: 40 },
@@ -313,9 +306,9 @@ describe('the state of dialogues, materialised by digests', () => {
     await empty();
     const story = new Story();
     await story.tell(Array.from({ length: 60 }, (_, n): Op => ({ ...op, kind: n % 2 ? 'say' : 'ask', value: n % 3 })));
-    await dialogueStates.apply(await story.events(), pool);
+    await dialogueStates.apply(await story.events(), model.pool);
     const sent: string[] = [];
-    const counting: Tables = { query: async (sql, values) => (sent.push(sql), pool.query(sql, values)) };
+    const counting: Tables = { query: async (sql, values) => (sent.push(sql), model.pool.query(sql, values)) };
     const states = new DialogueStates(counting, story.log, async () => []);
     const nodes = [...(story.nodes.get(A)?.keys() ?? [])];
     const revision = await story.end(A);
@@ -331,7 +324,7 @@ describe('the state of dialogues, materialised by digests', () => {
         const story = new Story();
         await story.tell(all);
         const events = await story.events();
-        if (from) await dialogueStates.apply(events.slice(0, from), pool);
+        if (from) await dialogueStates.apply(events.slice(0, from), model.pool);
         await holds(story, movingTables(events, from, step, still));
       }),
       { numRuns: 60 },
@@ -343,8 +336,8 @@ describe('the state of dialogues, materialised by digests', () => {
     const story = new Story();
     const say: Op = { ...op, kind: 'say' };
     await story.tell([op, say, { ...op, kind: 'grow' }, { ...op, in: B }, { ...op, in: B, kind: 'grow' }, say]);
-    await dialogueStates.apply(await story.events(), pool);
-    await holds(story, pool);
+    await dialogueStates.apply(await story.events(), model.pool);
+    await holds(story, model.pool);
     const lineage = story.lineage(C, story.sourcesOf(C)[0]?.nodeId ?? null);
     expect(lineage.flatMap(({ statements }) => statements)).toHaveLength(1);
   });
@@ -355,7 +348,7 @@ describe('the state of dialogues, materialised by digests', () => {
       const story = new Story();
       await story.tell([op, op, { ...op, kind: 'say', back: 1 }]);
       const events = await story.events();
-      await dialogueStates.apply(events.slice(0, 3), pool);
+      await dialogueStates.apply(events.slice(0, 3), model.pool);
       await holds(story, movingTables(events, 3, 1, still));
     }
   });
