@@ -5,26 +5,13 @@ import { verifyLog } from '@palimpsest/audit';
 import fc from 'fast-check';
 import { documents, shapeOf } from '../../libs/application/testing/arbitrary-documents';
 import { asChatGpt, asLibreChat, asOpenWebUi, talks } from '../../libs/application/testing/arbitrary-talks';
-import { type Client, type Conversation } from '../support/client';
+import type { Conversation } from '../support/client';
 import { temporaryFolder } from '../support/child';
 import { requested } from '../support/client-requests';
-import { Deployment, type InnerProcess } from '../support/installation';
+import { api, deployment, process, say } from '../support/one-process';
 import { palimpsest } from './cli-process';
 
-let deployment: Deployment;
-let process: InnerProcess;
-let api: Client;
-
-beforeAll(async () => {
-  deployment = await Deployment.open();
-  process = await deployment.start();
-  api = await deployment.client(process);
-});
-beforeEach(() => deployment.tools.behave());
-afterAll(() => deployment.close());
-
 const asText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
-const say = (text: string) => `[[sim: say ${text}]]`;
 
 async function send(assistantId: string, document: object) {
   return api.send<Conversation & { code: string; detail: string }>('POST', '/v1/imports', {
