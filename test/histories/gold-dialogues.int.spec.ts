@@ -74,4 +74,4 @@ it('every dialogue, cut and gone on with otherwise and switched back, has in eac
   for (const telling of tellings) await telling.statesHold(fresh);
   await process.close();
   await fresh.close();
-}, 600_000);
+}, 120_000);
