@@ -1,8 +1,8 @@
 import { Client as Session } from 'pg';
 import { type Client, until } from '../support/client';
 import { appendHistory, GENERATED_ASSISTANT, generatedUsage } from '../support/generated-history';
-import { Deployment, type InnerProcess } from '../support/installation';
-import { faultsOfReadModels } from '../support/rebuild';
+import { Deployment } from '../support/installation';
+import { comeTo, faultsOfReadModels } from '../support/rebuild';
 import { examplesFolder } from '../support/shipped-projections';
 
 export interface AddedProjection {
@@ -26,6 +26,8 @@ export interface AddedProjection {
 
 /** A machine that is busy with other things is no reason to fail. */
 const PATIENCE_MS = 600_000;
+/** One batch of thousands of events, beside turns and five other projections in the same process. */
+const BATCH_MS = 180_000;
 /** That end at least, before and meanwhile. */
 const TURNS = 5;
 
@@ -119,6 +121,8 @@ export async function addProjection(
   say: (text: string) => void = () => undefined,
 ): Promise<AddedProjection> {
   const deployment = await Deployment.open();
+  const watch = await LockWatch.on(deployment.database.url);
+  let talks: GoingOn | undefined;
   try {
     const first = await deployment.start();
     const { store, codec, keys } = first.installation.running.system;
@@ -127,18 +131,19 @@ export async function addProjection(
     const end = await store.lastPosition();
     say(`${count} events are there.`);
     const api = await deployment.client(first);
-    const before = new GoingOn([api]);
+    const before = (talks = new GoingOn([api]));
     await until(() => before.turns >= TURNS, PATIENCE_MS);
     await before.stop();
 
-    const watch = await LockWatch.on(deployment.database.url);
     watch.start();
     const began = performance.now();
     const second = await deployment.start({ PALIMPSEST_PROJECTIONS_DIR: examplesFolder });
-    const during = new GoingOn([api, api.at(second)]);
+    const during = (talks = new GoingOn([api, api.at(second)]));
     const own = second.installation.running.system.own.models.map(({ projection }) => projection);
-    const projectors = own.map(({ name }) => second.installation.running.system.projectorOf(name));
-    await until(() => projectors.every((projector) => (projector?.position ?? -1n) >= end), PATIENCE_MS);
+    const { projectorOf } = second.installation.running.system;
+    const position = (name: string) => async () => projectorOf(name)?.position ?? -1n;
+    const told = (name: string) => ({ who: `The projector of ${name}`, asItMoves: true, patienceMs: BATCH_MS });
+    await Promise.all(own.map(({ name }) => comeTo(end, position(name), told(name))));
     const seconds = (performance.now() - began) / 1000;
     await until(() => during.turns >= TURNS, PATIENCE_MS);
     await Promise.all([during.stop(), watch.stop()]);
@@ -146,15 +151,15 @@ export async function addProjection(
 
     const waits = [...watch.waits];
     const faults = await wrongAnswers(api.at(second).withKey(old.secret), count);
-    await caughtUp(second);
     faults.push(...(await faultsOfReadModels(store, deployment.pool, own)));
     if (!(await seesWaits(deployment, watch))) faults.push('whoever waits for a projection is not seen');
-    await watch.end();
     return {
       ...{ events: count, seconds, turns: during.turns, longestTurnMs: during.longestMs, waits, faults },
       ...{ longestBeforeMs: before.longestMs, looks: watch.looks, writing: watch.writing },
     };
   } finally {
+    // Whatever did not hold is what is told, and not what broke when all was closed.
+    await Promise.allSettled([talks?.stop(), watch.end()]);
     await deployment.close();
   }
 }
@@ -178,18 +183,6 @@ async function wrongAnswers(api: Client, events: number): Promise<string[]> {
   const started = await api.get<{ items: readonly Record<string, unknown>[] }>('/v1/projections/starter/query');
   const turns = started.items.reduce((sum, { turns }) => sum + Number(turns), 0);
   return turns === (events / 26) * 3 ? faults : [...faults, `starter answers ${turns} turns`];
-}
-
-async function caughtUp({ installation }: InnerProcess): Promise<void> {
-  const { store, own, projectorOf } = installation.running.system;
-  const end = await store.lastPosition();
-  const names = [
-    'conversation-tree',
-    'approvals',
-    'dialogue-state',
-    ...own.models.map(({ definition }) => definition.name),
-  ];
-  await until(() => names.every((name) => (projectorOf(name)?.position ?? -1n) >= end));
 }
 
 /** The watch's own test: somebody does wait for a projection's lock. */

@@ -80,17 +80,17 @@ async function lastOfConversations(store: EventStore): Promise<Position> {
 }
 
 /** `asItMoves`: it may take its time as long as it goes on. */
-async function comeTo(
+export async function comeTo(
   end: Position,
   position: () => Promise<Position>,
-  { who, asItMoves = false }: { readonly who: string; readonly asItMoves?: boolean },
+  { who, asItMoves = false, patienceMs = PATIENCE_MS }: { readonly who: string; readonly asItMoves?: boolean; readonly patienceMs?: number }, // prettier-ignore
 ): Promise<void> {
   for (let [last, since] = [-2n, performance.now()]; ; await sleep(10)) {
     const reached = await position();
     if (reached >= end) return;
     if (asItMoves && reached !== last) [last, since] = [reached, performance.now()];
-    if (performance.now() - since > PATIENCE_MS)
-      throw new Error(`${who} is at ${reached} after ${PATIENCE_MS} ms, and the log goes to ${end}.`);
+    if (performance.now() - since > patienceMs)
+      throw new Error(`${who} is at ${reached} after ${patienceMs} ms, and the log goes to ${end}.`);
   }
 }
 
