@@ -29,16 +29,17 @@ export function turnsBefore(state: ActiveConversation, nodeId: NodeId | null): r
   let since = new Set<NodeId>();
   for (const id of lineage(state, nodeId)) {
     const node = state.nodes.get(id);
-    if (node?.kind === 'turn' && node.turnId !== turnId) {
-      if (found.length === TURNS_LOOKED_AT) break;
-      turnId = node.turnId;
-      since = new Set(passed);
-      const { start, firstNode: first } = state.turns.get(turnId) ?? {};
-      if (start && first)
-        found.push({ turnId, startedAt: start.revision, first, since, ...extractionOf(state, turnId) });
-    }
     passed.push(id);
-    since.add(id);
+    if (node?.kind !== 'turn') continue;
+    if (node.turnId === turnId) {
+      since.add(id);
+      continue;
+    }
+    if (found.length === TURNS_LOOKED_AT) break;
+    turnId = node.turnId;
+    since = new Set(passed);
+    const { start, firstNode: first } = state.turns.get(turnId) ?? {};
+    if (start && first) found.push({ turnId, startedAt: start.revision, first, since, ...extractionOf(state, turnId) });
   }
   return found;
 }

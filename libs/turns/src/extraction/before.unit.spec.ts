@@ -7,6 +7,7 @@ import {
   conversation,
   edit,
   extraction,
+  grownFrom,
   play,
   work,
 } from '@palimpsest/conversation/testing';
@@ -54,5 +55,12 @@ describe('the turns before a question', () => {
       ['t3-1', 't2-1'],
       ['t3-1', 't2-1', 't1-1'],
     ]);
+  });
+
+  it('know no node in front of them: neither a compaction nor the one from which the conversation grows', () => {
+    const told = [...turn('t1'), compact('k1'), work.answers('k1'), ...turn('t2')];
+    const { state } = play(grownFrom('n0'), told);
+    const sinceBy = turnsBefore(state as ActiveConversation, 't2-1').map(({ since }) => [...since]);
+    expect(sinceBy).toEqual([['t2-1'], ['t2-1', 'k1', 't1-1']]);
   });
 });
