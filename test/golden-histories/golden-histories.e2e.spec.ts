@@ -23,6 +23,8 @@ beforeAll(async () => {
   deployment = await Deployment.open({
     PALIMPSEST_MASTER_KEY_FILE: installationKeyFile,
     PALIMPSEST_PROJECTIONS_DIR: examplesFolder,
+    // A history that is half loaded has a turn that nobody carries.
+    PALIMPSEST_SWEEP_MS: '600000',
   });
   process = await deployment.start();
   const keys = new PostgresApiKeys(deployment.pool);

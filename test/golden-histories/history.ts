@@ -68,7 +68,7 @@ export async function loadHistory(
     const end = ends.get(stream) ?? -1n;
     const event: NewEvent = { id, type, data, metadata };
     const { outcome } = await store.append(stream, end < 0n ? 'no_stream' : end, [event]);
-    if (outcome !== 'stored') throw new Error(`${stream} is there already.`);
+    if (outcome !== 'stored') throw new Error(`${stream} holds more than the history of it.`);
     ends.set(stream, end + 1n);
   }
 }
