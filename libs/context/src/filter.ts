@@ -21,9 +21,12 @@ export function leftOutOf(path: readonly PathNode[], tags: TagsOnPath): readonly
   const rest = path.map((node, at) => filtered(node, places[at] ?? NONE));
   if (!rest.slice(0, -1).some((node) => !node.summary && says(node))) return [];
   const first = rest.findIndex(says);
+  // Of a later round of a turn the question stands further in front.
+  const opening = asks(rest[first] as PathNode)
+    ? -1
+    : path.slice(0, first + 1).findLastIndex(({ question }) => question);
   return path.flatMap((node, at) => {
-    const opens = at === first && !asks(rest[at] as PathNode);
-    const gone = [...(places[at] ?? NONE)].filter(([item]) => !(opens && item === placeOfQuestion(node)));
+    const gone = [...(places[at] ?? NONE)].filter(([item]) => at !== opening || item !== placeOfQuestion(node));
     return gone.map(([item, tag]) => ({ nodeId: node.nodeId, item, tag }));
   });
 }

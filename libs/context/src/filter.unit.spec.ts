@@ -89,6 +89,10 @@ describe('what a summary leaves out', () => {
     expect(leftOutOf(path, both).map(({ nodeId }) => nodeId)).toEqual(['a', 'a']);
     const behind = [{ ...node('s', null), summary: [sourced('before')] }, ...path];
     expect(leftOutOf(behind, tags(['a', 'sent/0', 'chit-chat']))).toHaveLength(1);
+    // Of the last turn only what it said after its call's result stays: its question does too.
+    const most = (['a', 'b', 'c'] as const).flatMap((id) => [[id, 'sent/0', 'chit-chat'], [id, 'received/0', 'chit-chat']] as const); // prettier-ignore
+    const shown = without(path, leftOutOf(path, tags(...most)));
+    expect(shown.map(({ question }) => question !== null)).toEqual([false, false, true, false]);
   });
 
   it('is nothing where nothing would be left', () => {
