@@ -53,7 +53,7 @@ export interface Tagged {
 export type TagsOnPath = ReadonlyMap<NodeId, TagsOfNode>;
 export type TagsOfNode = ReadonlyMap<ItemPlace, Tagged>;
 
-/** `folded`: which of the node's results were folded then. */
+/** `folded`: which of the node's results were folded then, and where that was decided. */
 interface RenderedNode {
   readonly folded: string;
   readonly node: PathNode;
@@ -300,7 +300,7 @@ export class PathFold {
     turn: TurnId | null,
   ): PathNode {
     const state = node.state && turn !== null && node.turnId === turn ? { state: node.state } : undefined;
-    const folded = folds.size === 0 ? '' : (before?.calls ?? []).filter((id) => folds.has(id)).join(' ');
+    const folded = folds.size === 0 ? '' : (before?.calls ?? []).map((id) => placeOfFold(folds.get(id))).join(' ');
     const known = this.rendered.get(node);
     if (known?.folded === folded && known.node.state === state?.state) return known.node;
     const { nodeId, provider, status, received } = node;
@@ -344,6 +344,12 @@ const NOT_READ: StoredRequest = { manifest: [], segments: [], sha256: '', url: '
 function placeOf({ revision, id }: OpenedEvent & { readonly id?: string }, stream: string | undefined): EventPlace {
   if (stream === undefined) return { revision: Number(revision) };
   return { stream, revision: Number(revision), ...(id !== undefined && { eventId: id }) };
+}
+
+/** Two branches may fold the same result, each by an event of its own. */
+function placeOfFold(fold: FoldedResult | undefined): string {
+  const { stream = '', revision = '' } = fold?.standIn.source ?? {};
+  return `${stream}@${revision}`;
 }
 
 function asFolded(item: ToolResultItem, fold: FoldedResult | undefined): ToolResultItem {

@@ -49,10 +49,10 @@ export function requestSummary(state: ActiveConversation, command: RequestSummar
   return request(state, { ...place, ...(continues !== undefined && { continues }) }, instruction);
 }
 
-/** Turns and compactions make paths: what stands beside one is not summarised, nor is a turn that still runs. */
+/** Turns, and compactions that succeeded, make paths: what stands beside one is not summarised, nor is a turn that still runs. */
 function notOfAPath(state: ActiveConversation, parent: NodeId): Refused | undefined {
   const node = state.nodes.get(parent);
-  if (!node || node.kind === 'compaction') return undefined;
+  if (!node || (node.kind === 'compaction' && node.status === 'succeeded')) return undefined;
   if (node.kind !== 'turn') return refuse({ code: 'unknown_parent', parent });
   return node.turnId === state.running?.turnId ? busy(state) : undefined;
 }
