@@ -5,7 +5,6 @@ import { conversationKeyId } from '@palimpsest/event-store';
 import { itemsOfResponse } from '@palimpsest/providers';
 import type { ConversationRecord, NodeRow } from '@palimpsest/read-models';
 import { type ConversationIdentity, RequestImpossible } from '@palimpsest/turns';
-import { treeNodeView } from '../conversations/tree-node-view';
 import { answer, type Answer, refused } from '../refusal';
 import { commandKey } from '../system/command-keys';
 import { ownConversation } from '../system/guard';
@@ -13,7 +12,7 @@ import { conversationDeleted, refusalOf } from '../system/refusals';
 import { System } from '../system/system';
 import { answerDifferences } from './answer-differences';
 import { ifExact } from './node.handlers';
-import { openedNode, receivedViews } from './opened-node';
+import { receivedViews } from './opened-node';
 import { ownNode } from './own-node';
 import { ReissueNode } from './reissue-call.command';
 import type { IssuedView, ReissueView } from './reissue-view';
@@ -64,8 +63,9 @@ export class ReissueNodeHandler implements ICommandHandler<ReissueNode> {
     if (typeof made !== 'string') return made;
     const { state } = await writer.read(conversationId, tenantId);
     const requestedAt = state.status === 'active' ? state.nodes.get(made)?.requestedAt : undefined;
-    const call = requestedAt === undefined ? undefined : await this.ended(conversationId, made, BigInt(requestedAt));
-    if (call) return answer(await this.compared(row, call));
+    const original = await this.ended(conversationId, row.node_id, row.requested_revision);
+    const again = requestedAt === undefined ? undefined : await this.ended(conversationId, made, BigInt(requestedAt));
+    if (original && again) return answer(compared(original, again));
     if ((await this.system.identities.find(conversationId))?.deleted) return conversationDeleted();
     return this.system.engine.stopped
       ? processEnds
@@ -122,29 +122,19 @@ export class ReissueNodeHandler implements ICommandHandler<ReissueNode> {
     }
     return undefined;
   }
-
-  private async compared(row: NodeRow, { requested, ended }: Made): Promise<ReissueView> {
-    const { received, failure, record } = await openedNode(this.system, row);
-    const { usage, provider, model, reason } = treeNodeView(row);
-    const original: IssuedView = {
-      ...{ nodeId: row.node_id, provider, model, status: row.status === 'failed' ? 'failed' : 'succeeded' },
-      ...{
-        answer: received.map(({ tag: _tag, taggedBy: _by, ...item }) => item),
-        usage,
-        sha256: record.request.sha256,
-      },
-      ...(failure && { error: { code: reason ?? 'internal', detail: failure.detail } }),
-    };
-    const again = issued(requested, ended);
-    return {
-      ...{ ...again, of: row.node_id, sameBytes: again.sha256 === original.sha256, original },
-      differences: answerDifferences(original.answer, again.answer),
-      ...{ revision: ended.revision, position: ended.position },
-    };
-  }
 }
 
-function issued({ data, content }: Made['requested'], ended: Ended): IssuedView {
+function compared(first: Made, second: Made): ReissueView {
+  const [original, again] = [issued(first), issued(second)];
+  const { revision, position } = second.ended;
+  return {
+    ...{ ...again, of: original.nodeId, sameBytes: again.sha256 === original.sha256, original },
+    differences: answerDifferences(original.answer, again.answer),
+    ...{ revision, position },
+  };
+}
+
+function issued({ requested: { data, content }, ended }: Made): IssuedView {
   const { nodeId, provider, model } = data;
   const { sha256 } = content as { readonly sha256: string };
   const made = { nodeId, provider, model, sha256 };
