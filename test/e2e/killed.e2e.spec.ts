@@ -1,18 +1,6 @@
 import { type Client, until } from '../support/client';
 import { unpairedIn } from '../support/client-requests';
-import { Deployment, type InnerProcess } from '../support/installation';
-
-let deployment: Deployment;
-let survivor: InnerProcess;
-let api: Client;
-
-beforeAll(async () => {
-  deployment = await Deployment.open();
-  survivor = await deployment.start();
-  api = await deployment.client(survivor);
-});
-beforeEach(() => deployment.tools.behave());
-afterAll(() => deployment.close());
+import { api, deployment } from '../support/one-process';
 
 it('T02: the program is killed between a tool call and its result: the turn is carried on, and no write runs twice, and its unknown outcome is shown', async () => {
   const victim = await deployment.spawn();
