@@ -65,7 +65,12 @@ function endsWhole(state: ActiveConversation, nodeId: NodeId): boolean {
 
 /** What leaves a window is summarised once: a part of this way that goes on from the same one is there, is being made, or was just tried. */
 function partMade(state: ActiveConversation, { parent, continues, seen }: RequestSummary): Decision | undefined {
-  const way = new Set(lineage(state, parent));
+  const way = new Set<NodeId>();
+  for (const id of lineage(state, parent)) {
+    way.add(id);
+    // What stands behind a compaction begins anew.
+    if (state.nodes.get(id)?.kind === 'compaction') break;
+  }
   for (const [nodeId, node] of state.nodes) {
     if (node.kind !== 'summary' || !node.segment || node.continues !== continues || !way.has(node.parent)) continue;
     const isNew = seen !== undefined && node.requestedAt > seen;

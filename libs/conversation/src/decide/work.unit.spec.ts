@@ -91,6 +91,8 @@ describe('a compaction', () => {
     });
     const { state: beside } = play(asked(), [part('s1', 't2-1'), edit('t2', 't3'), aTurn.answers('t3-1')]);
     expect(decide(beside, part('s2', 't3-1'))).toMatchObject(anew);
+    const { state: compacted } = play(made, [compact('k1'), work.answers('k1'), ask('t3'), aTurn.answers('t3-1')]);
+    expect(decide(compacted, part('s2', 't3-1'))).toMatchObject(anew);
   });
 
   it('K10: that fails changes nothing', () => {
