@@ -2,7 +2,7 @@ import { until } from '../support/client';
 import { requested } from '../support/client-requests';
 import { eventsOf } from '../support/installation';
 import { api, deployment, process } from '../support/one-process';
-import { type Frame, textsOf } from '../support/sse';
+import { type Frame, runningTextsOf, textsOf } from '../support/sse';
 
 const words = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ');
 const idsOf = (frames: readonly Frame[]) => frames.flatMap(({ id }) => (id === undefined ? [] : [id]));
@@ -62,6 +62,7 @@ describe('a client that leaves', () => {
     const { answer } = seen.at(-1)?.data ?? {};
     expect(answer).toBe(words);
     expect([...textsOf(seen).values()].at(-1)).toBe(words);
+    for (const running of runningTextsOf(seen)) expect(running).toBe(words.slice(0, running.length));
   });
 
   it('reads a turn that has long ended from its beginning, and from any frame', async () => {
@@ -79,6 +80,7 @@ describe('a client that leaves', () => {
       'turn.finished',
     ]);
     expect(all.at(-1)?.data).toEqual(turn);
+    expect([...textsOf(all).values()]).toEqual(['', turn.answer]);
     for (const [at, { id }] of all.entries())
       expect(await (await api.follow(conversationId, turn.turnId, id)).rest()).toEqual(all.slice(at + 1));
   });

@@ -66,12 +66,18 @@ async function* framesIn({ body }: Response): AsyncGenerator<Frame> {
   }
 }
 
-/** What a person who reads along has on the screen for each node: a snapshot begins anew, a delta goes on. */
+/** What a person who reads along has on the screen for each node: a snapshot begins anew, a delta goes on, and a node that succeeded has all. */
 export function textsOf(frames: readonly Frame[]): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const { event, data } of frames) {
     if (event === 'text.delta') texts.set(data.nodeId, (texts.get(data.nodeId) ?? '') + data.text);
     if (event === 'text.snapshot') texts.set(data.nodeId, data.text);
+    if (event === 'node.finished' && data.status === 'succeeded') texts.set(data.nodeId, data.text);
   }
   return texts;
 }
+
+/** The same while the text runs: it may lack what was said while nobody listened, or just before the end. */
+export const runningTextsOf = (frames: readonly Frame[]): readonly string[] => [
+  ...textsOf(frames.filter(({ event }) => event.startsWith('text.'))).values(),
+];
