@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
 import { createTestDatabase } from '../../../../test/support/database';
 import { connected, sqlTestDatabase, type SqlTestDatabase } from '../../testing';
 import { allowedFunctions } from './allowed';
@@ -6,6 +8,21 @@ import { provisionSqlDatabase } from './provision';
 let base: SqlTestDatabase;
 beforeAll(async () => void (base = await sqlTestDatabase()), 60_000);
 afterAll(() => base.close());
+
+/**
+ * Drops a role, in a transaction that is left open. Whoever provisions on this server at this moment may be giving it a database, or changing
+ * the rights of one that it has.
+ */
+async function dropLogin(name: string, by: Client = base.admin): Promise<void> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return void (await by.query(`begin; drop owned by ${name}; drop role ${name}`));
+    } catch (error) {
+      await by.query('rollback');
+      if (tries === 50 || !/depend|concurrently/.test((error as Error).message)) throw error;
+      await sleep(50);
+    }
+}
 
 describe('the role of the SQL tool', () => {
   it('may call nothing that has an effect', async () => {
@@ -67,9 +84,10 @@ describe('the role of the SQL tool', () => {
 
   it('takes no database from a login role that could use it before', async () => {
     const login = `${base.wanted.role}_other`;
+    // Before the database: whoever else provisions on this server then closes it for all, and leaves it open to this role too.
+    await base.admin.query(`create role ${login} login password 'x'`);
     const open = await createTestDatabase();
     const name = new URL(open.url).pathname.slice(1);
-    await base.admin.query(`create role ${login} login password 'x'`);
     await provisionSqlDatabase(base.adminUrl, base.wanted);
     const asLogin = Object.assign(new URL(open.url), { username: login, password: 'x' }).href;
     await expect(connected(asLogin, (client) => client.query('select 1'))).resolves.toBeDefined();
@@ -77,8 +95,25 @@ describe('the role of the SQL tool', () => {
       code: '42501',
     });
     await open.drop();
-    await base.admin.query(`drop owned by ${login}`);
-    await base.admin.query(`drop role ${login}`);
+    await dropLogin(login);
+    await base.admin.query('commit');
+  });
+
+  it('is provisioned though a login role that it was about to give a database goes at that moment', async () => {
+    const login = `${base.wanted.role}_going`;
+    await base.admin.query(`create role ${login} login`);
+    const open = await createTestDatabase();
+    await connected(base.adminUrl, async (operator) => {
+      await dropLogin(login, operator);
+      let isOver = false;
+      const provisioned = provisionSqlDatabase(base.adminUrl, base.wanted).finally(() => (isOver = true));
+      const { rows } = await operator.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const waiting = 'select from pg_locks where not granted and pg_blocking_pids(pid) && array[$1::int4]';
+      while (!isOver && (await base.admin.query(waiting, [rows[0]?.pid])).rowCount === 0) await sleep(10);
+      await operator.query('commit');
+      await provisioned;
+    });
+    await open.drop();
   });
 
   it('gives the tool of another installation no database', async () => {

@@ -59,11 +59,14 @@ export async function provisionSqlDatabase(adminUrl: string, wanted: SqlDatabase
   return { url: url.href };
 }
 
-/** The lock holds off whoever starts on the same database; rights are the whole server's, where another installation may set its own. */
+/**
+ * The lock holds off whoever starts on the same database; rights are the whole server's, where another installation may set its own, and
+ * databases and roles come and go.
+ */
 const isRace = (error: unknown): boolean => {
   const { code, message } = error as { code?: string; message: string };
   const made = code === '42710' || code === '42P04' || code === '23505';
-  const gone = code === '3D000';
+  const gone = code === '3D000' || code === '42704';
   return made || gone || (code === 'XX000' && message.includes('concurrently'));
 };
 
