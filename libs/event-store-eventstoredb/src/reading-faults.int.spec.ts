@@ -9,6 +9,7 @@ import {
   newStream,
   revisions,
   waitUntil,
+  whileBreaking,
   write,
 } from '@palimpsest/event-store/contract';
 import type { Recorded } from '../../../test/support/eventstoredb';
@@ -168,19 +169,14 @@ describe('a subscription', () => {
     const reader = follow(log.store, { after: start });
     const filtered = follow(log.store, { after: start, filter: { streamPrefixes: ['broken'] } });
     const streams = Array.from({ length: 8 }, () => newStream('broken'));
-    let writing = true;
-    const breaking = (async () => {
-      for (let n = 0; writing; n++) {
-        await new Promise((resolve) => setTimeout(resolve, 30));
-        if (n % 4 === 3) await log.server.restart(20);
-        else log.server.killReads();
-      }
-    })();
-    const lasts = await Promise.all(
-      streams.map((stream) => write(log.another({ ...shortTimes, appendTimeoutMs: 20_000 }), stream, 40)),
+    const breakOnce = async (n: number) => {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      if (n % 4 === 3) await log.server.restart(20);
+      else log.server.killReads();
+    };
+    const lasts = await whileBreaking(breakOnce, (onStored) =>
+      Promise.all(streams.map((stream) => write(log.another(), stream, 40, onStored))),
     );
-    writing = false;
-    await breaking;
     const total = lasts.reduce((sum, last) => sum + Number(last) + 1, 0);
     for (const one of [reader, filtered]) {
       await one.until(() => one.read.length >= total);

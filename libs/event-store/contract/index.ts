@@ -15,6 +15,7 @@ export {
   newStream,
   revisions,
   waitUntil,
+  whileBreaking,
   write,
   written,
 } from './support';

@@ -73,11 +73,43 @@ export async function mustStore(
   return answer;
 }
 
-/** Appends one at a time, as a writer of its own does, `count` appends of one to three events. */
-export async function write(store: EventStore, stream: string, count: number): Promise<bigint> {
+/** Appends one at a time, as a writer of its own does, `count` appends of one to three events. `onStored` is told of each. */
+export async function write(
+  store: EventStore,
+  stream: string,
+  count: number,
+  onStored: () => void = () => undefined,
+): Promise<bigint> {
   let at: ExpectedRevision = 'no_stream';
-  for (let n = 0; n < count; n++) at = (await mustStore(store, stream, at, events(1 + (n % 3)))).revision;
+  for (let n = 0; n < count; n++) {
+    at = (await mustStore(store, stream, at, events(1 + (n % 3)))).revision;
+    onStored();
+  }
   return at === 'no_stream' ? -1n : at;
+}
+
+/**
+ * Breaks something again and again while work goes on, each time once `progress` was told of since: nobody promises that work comes to an
+ * end where a slow machine gets nothing done between two breaks.
+ */
+export async function whileBreaking<T>(
+  breakOnce: (n: number) => Promise<void>,
+  work: (progress: () => void) => Promise<T>,
+): Promise<T> {
+  let [steps, isOver] = [0, false];
+  const breaking = (async () => {
+    for (let n = 0; !isOver; n++) {
+      const before = steps;
+      await breakOnce(n);
+      while (!isOver && steps === before) await sleep(1);
+    }
+  })();
+  try {
+    return await work(() => void (steps += 1));
+  } finally {
+    isOver = true;
+    await breaking;
+  }
 }
 
 /** Follows a subscription in the background. `until` settles once what came satisfies it; `stop` ends the subscription. */
