@@ -7,8 +7,6 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgre
 import { createLogger } from './logger';
 import { startOfProcess } from './process-identity';
 
-jest.setTimeout(90_000);
-
 const serve = `
   const { createLogger, openDataDir, startEmbeddedPostgres } = require('@palimpsest/platform');
   const dir = openDataDir(process.argv[1]);
@@ -72,23 +70,32 @@ async function until(what: () => boolean): Promise<void> {
   while (!what()) await new Promise((wait) => setTimeout(wait, 20));
 }
 
-/** Inserts one row after another; gives those that were acknowledged when the connection broke. */
-async function insertUntilCut(url: string): Promise<number[]> {
+interface Inserting {
+  /** Those that were acknowledged so far. */
+  readonly rows: readonly number[];
+  /** When the connection has broken. */
+  readonly cut: Promise<void>;
+}
+
+/** Inserts one row after another until its connection breaks. Resolves once there are enough to lose, however slow the disk. */
+async function insertUntilCut(url: string): Promise<Inserting> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
   await client.connect();
-  const acknowledged: number[] = [];
-  try {
+  const rows: number[] = [];
+  const inserting = async () => {
     for (let n = 1; ; n += 1) {
       await client.query('insert into kept values ($1::int4)', [n]);
-      acknowledged.push(n);
+      rows.push(n);
     }
-  } catch {
-    return acknowledged;
-  }
+  };
+  const cut = inserting().catch(() => undefined);
+  await until(() => rows.length > 10);
+  return { rows, cut };
 }
 
-async function expectKept(url: string, acknowledged: readonly number[]): Promise<void> {
+async function expectKept(url: string, { rows: acknowledged, cut }: Inserting): Promise<void> {
+  await cut;
   const rows = await query<{ n: number }>(url, 'select n from kept order by n');
   expect(acknowledged.length).toBeGreaterThan(10);
   expect(rows.map(({ n }) => n).slice(0, acknowledged.length)).toEqual(acknowledged);
@@ -149,25 +156,23 @@ describe('startEmbeddedPostgres', () => {
   it('stops the server that a Node killed with kill -9 left behind, and starts with all acknowledged rows', async () => {
     const { child, url, pid } = await startInChild();
     await query(url, 'drop table if exists kept; create table kept (n int4)');
-    const rows = insertUntilCut(url);
-    await new Promise((wait) => setTimeout(wait, 300));
+    const inserting = await insertUntilCut(url);
     await child.kill('SIGKILL');
     expect(startOfProcess(pid)).toBeDefined();
     const next = await start();
     expect(startOfProcess(pid)).toBeUndefined();
     expect(lines.join()).toContain('stopped a Postgres that an earlier process had left running');
-    await expectKept(next.url, await rows);
+    await expectKept(next.url, inserting);
   });
 
   it('starts again by itself, on the same port and with all acknowledged rows, where Postgres was killed with kill -9', async () => {
     const server = await start();
     const first = server.pid();
     await query(server.url, 'drop table if exists kept; create table kept (n int4)');
-    const rows = insertUntilCut(server.url);
-    await new Promise((wait) => setTimeout(wait, 300));
+    const inserting = await insertUntilCut(server.url);
     process.kill(first, 'SIGKILL');
     await until(() => server.pid() !== first);
-    await expectKept(server.url, await rows);
+    await expectKept(server.url, inserting);
     expect(lines.join()).toContain('Postgres died; starting it again');
     expect(lost).toEqual([]);
   });
@@ -186,11 +191,10 @@ describe('startEmbeddedPostgres', () => {
   it('starts after both were killed with kill -9, straight away', async () => {
     const { child, url, pid } = await startInChild();
     await query(url, 'drop table if exists kept; create table kept (n int4)');
-    const rows = insertUntilCut(url);
-    await new Promise((wait) => setTimeout(wait, 300));
+    const inserting = await insertUntilCut(url);
     process.kill(pid, 'SIGKILL');
     await child.kill('SIGKILL');
-    await expectKept((await start()).url, await rows);
+    await expectKept((await start()).url, inserting);
   });
 
   it('is not held up by a pid file whose pid belongs to another program by now, and leaves that alone', async () => {
