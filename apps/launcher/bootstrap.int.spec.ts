@@ -4,9 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { dirname, join } from 'node:path';
 import { temporaryFolder } from '../../test/support/child';
 
-jest.setTimeout(60_000);
-
-/** Stands in for npm, which would fetch the world: it does what `npm ci` leaves behind, slowly, and keeps count. */
+/** Stands in for npm, which would fetch the world: it does what `npm ci` leaves behind, not before it may, and keeps count. */
 const npm = `
   const { appendFileSync, existsSync, mkdirSync, copyFileSync, rmSync, writeFileSync } = require('node:fs');
   appendFileSync('installs', process.argv.slice(2).join(' ') + '\\n');
@@ -14,7 +12,8 @@ const npm = `
   rmSync('node_modules', { recursive: true, force: true });
   mkdirSync('node_modules/@nestjs/cli/bin', { recursive: true });
   copyFileSync('nest.js', 'node_modules/@nestjs/cli/bin/nest.js');
-  setTimeout(() => copyFileSync('package-lock.json', 'node_modules/.package-lock.json'), 500);`;
+  const end = () => existsSync('hold') ? setTimeout(end, 20) : copyFileSync('package-lock.json', 'node_modules/.package-lock.json');
+  end();`;
 const nest = `
   const { appendFileSync, existsSync, mkdirSync, writeFileSync } = require('node:fs');
   appendFileSync('builds', process.argv.slice(2).join(' ') + '\\n');
@@ -53,12 +52,15 @@ function count(file: 'installs' | 'builds'): number {
   return existsSync(at(file)) ? readFileSync(at(file), 'utf8').trim().split('\n').length : 0;
 }
 
-async function start(): Promise<{ status: number; out: string; err: string }> {
+/** `heard` is told all that stands on standard error, whenever more has come. */
+async function start(
+  heard: (err: string) => void = () => undefined,
+): Promise<{ status: number; out: string; err: string }> {
   const env = { ...process.env, npm_execpath: at('npm-cli.js') };
   const child = spawn(process.execPath, [at('apps/launcher/start.mjs')], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk) => (out += String(chunk)));
-  child.stderr.on('data', (chunk) => (err += String(chunk)));
+  child.stderr.on('data', (chunk) => heard((err += String(chunk))));
   const [status] = (await once(child, 'close')) as [number];
   return { status, out, err };
 }
@@ -113,7 +115,15 @@ describe('npm start', () => {
   });
 
   it('lets simultaneous starts install and build once, and serve all', async () => {
-    const starts = await Promise.all([start(), start(), start()]);
+    write('hold', '');
+    const waiting = new Set<number>();
+    const starting = [1, 2, 3].map((one) =>
+      start((err) => {
+        if (err.includes('waiting for it')) waiting.add(one);
+        if (waiting.size === 2) rmSync(at('hold'), { force: true });
+      }),
+    );
+    const starts = await Promise.all(starting);
     expect(starts.map(({ status }) => status)).toEqual([0, 0, 0]);
     expect([count('installs'), count('builds')]).toEqual([1, 1]);
     expect(starts.filter(({ err }) => err.includes('waiting for it'))).toHaveLength(2);
