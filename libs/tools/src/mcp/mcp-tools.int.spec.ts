@@ -143,7 +143,11 @@ describe.each(['stdio', 'http'] as const)('tools of an MCP server over %s', (way
     const cancelled = run(await found(tools, 'desk.slow'), '{"ms":5000}', abort.signal);
     setTimeout(() => abort.abort(), 100);
     expect(await cancelled).toMatchObject({ text: expect.stringMatching(/^The call was cancelled/), isError: true });
-    expect(await call(tools, 'add', '{"a":1,"b":1}')).toMatchObject({ text: '2' });
+    // A machine that stands still for those 300 ms has no answer in time either: what is asked then is asked again.
+    let sum: ToolResult;
+    do sum = await call(tools, 'add', '{"a":1,"b":1}');
+    while (sum.text.includes('no answer within 300 ms'));
+    expect(sum).toMatchObject({ text: '2' });
   });
 
   it('say so where an answer is too large, and go on', async () => {
@@ -160,7 +164,7 @@ describe.each(['stdio', 'http'] as const)('tools of an MCP server over %s', (way
     expect(await tools.find('desk.grown')).toBeUndefined();
     await call(tools, 'grows');
     let grown: Tool | undefined;
-    for (let tries = 0; tries < 100 && !grown; tries += 1) {
+    for (let tries = 0; tries < 500 && !grown; tries += 1) {
       grown = await tools.find('desk.grown');
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -227,19 +231,25 @@ describe('an MCP server that is a process', () => {
       firstPauseMs: 200,
       onChange: (_server, state, why) => changes.push(`${state} ${why}`),
     });
-    await expect(tools.find('desk.add')).rejects.toThrow('The MCP server "desk" cannot be reached (ENOENT).');
-    await expect(tools.find('desk.add')).rejects.toThrow('cannot be reached now');
-    expect(changes).toEqual(['unreachable ENOENT']);
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    await expect(tools.find('desk.add')).rejects.toThrow('(ENOENT)');
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    await expect(tools.find('desk.add')).rejects.toThrow('cannot be reached now');
-    expect(changes).toHaveLength(2);
+    // Asked all the time. When it was tried, from before to after: the pause lies between.
+    const tries: { from: number; to: number }[] = [];
+    for (; tries.length < 3; await new Promise((resolve) => setTimeout(resolve, 10))) {
+      const from = performance.now();
+      const refusal = await tools.find('desk.add').catch((error: Error) => error.message);
+      const isTried = changes.length > tries.length;
+      expect(refusal).toBe(`The MCP server "desk" cannot be reached${isTried ? ' (ENOENT)' : ' now'}.`);
+      if (isTried) tries.push({ from, to: performance.now() });
+    }
+    expect(changes).toEqual(Array(3).fill('unreachable ENOENT'));
+    const [first, second, third] = tries;
+    expect(second!.to - first!.from).toBeGreaterThanOrEqual(200);
+    expect(third!.to - second!.from).toBeGreaterThanOrEqual(400);
   });
 
   it('that never introduces itself is given up after its time, with its process', async () => {
-    const script = `require('fs').writeFileSync(${JSON.stringify(`${journal.path}.pid`)}, String(process.pid)); setInterval(() => {}, 1000)`;
-    const mute = overStdio({ command: process.execPath, args: ['-e', script], connectTimeoutMs: 1_000 });
+    // A shell has said who it is long before that time, on a slow machine too.
+    const args = ['-c', 'echo $$ > "$0"; exec sleep 1000', `${journal.path}.pid`];
+    const mute = overStdio({ command: '/bin/sh', args, connectTimeoutMs: 1_000 });
     await expect(open(mute).find('desk.add')).rejects.toThrow('no answer in time');
     expect(isRunning(Number(readFileSync(`${journal.path}.pid`, 'utf8')))).toBe(false);
   });
