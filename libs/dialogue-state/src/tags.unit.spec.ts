@@ -54,10 +54,10 @@ describe('tags by rules', () => {
   });
 
   it('is linear in the length of what it reads', () => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     tagTurn(turn('ok '.repeat(66) + 'x'));
     tagTurn(turn('hi,'.repeat(66_000)));
-    expect(performance.now() - began).toBeLessThan(500);
+    expect(process.cpuUsage(began).user / 1_000).toBeLessThan(500);
   });
 });
 

@@ -70,9 +70,10 @@ describe('the arguments of a tool call', () => {
 
   it('do not hold the process by a pattern that backtracks', () => {
     const trap = tool({ name: { type: 'string', pattern: '^(a+)+$' }, code: { type: 'string', pattern: '^[0-9]+$' } });
-    const started = performance.now();
+    const started = process.cpuUsage();
     expect(told(trap, JSON.stringify({ name: `${'a'.repeat(60)}!` }))).toContain('/name must match pattern');
-    expect(performance.now() - started).toBeLessThan(1_000);
+    const { user, system } = process.cpuUsage(started);
+    expect((user + system) / 1_000).toBeLessThan(1_000);
     expect(told(trap, '{"name":"aaa","code":"12"}')).toBe('ok');
     expect(told(trap, '{"name":"aaa","code":"aaa"}')).toContain('/code must match pattern');
   });

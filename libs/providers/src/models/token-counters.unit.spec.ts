@@ -55,9 +55,9 @@ describe('counting tokens', () => {
   });
 
   it('takes no longer for a text without a break than for any other', () => {
-    const started = performance.now();
+    const started = process.cpuUsage();
     expect(exact.text('a'.repeat(100_000))).toBeGreaterThan(10_000);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(process.cpuUsage(started).user / 1_000).toBeLessThan(5_000);
   });
 
   it('estimates a text that is too long to be counted', () => {
