@@ -24,7 +24,7 @@ describe('a bounded pattern', () => {
     const child = spawn(process.execPath, ['-r', HOOK, '-e', MATCHING], { stdio: ['ignore', 'pipe', 'inherit'] });
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (text) => (said += text));
-    const ended = new Promise((resolve) => child.once('exit', resolve));
+    const ended = new Promise((resolve) => child.once('close', resolve));
     while (!said.startsWith('begins')) await sleep(10);
     for (let times = 0; times < 12; times += 1) {
       child.kill('SIGSTOP');
