@@ -25,7 +25,7 @@ const common = {
 module.exports = {
   rootDir,
   // A busy machine is no reason to fail: the long tests name their own limits.
-  testTimeout: 30_000,
+  testTimeout: 120_000,
   maxWorkers: 2,
   // A worker that has grown beyond it is replaced between two files: modules of hundreds of them stay in its memory.
   workerIdleMemoryLimit: '1GB',

@@ -3,8 +3,6 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporaryFolder } from '../../test/support/child';
 
-jest.setTimeout(60_000);
-
 /** Stands in for Jest: writes the results that the test planted, and ends as told. */
 const fakeJest = `
   const { existsSync, readFileSync, writeFileSync } = require('node:fs');

@@ -57,7 +57,7 @@ export async function killProjector(
     await child.line();
     const end = await store.lastPosition();
     for (const { projection } of all)
-      for (const until = Date.now() + 60_000; Date.now() < until; await sleep(50)) {
+      for (const until = Date.now() + 240_000; Date.now() < until; await sleep(50)) {
         const [live, building] = await Promise.all([
           find(pool, projection, 'live'),
           find(pool, projection, 'building'),

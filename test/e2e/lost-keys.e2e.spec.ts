@@ -2,8 +2,6 @@ import { conversationKeyId, playbookKeyId } from '@palimpsest/event-store';
 import { type Client, type Reply, until } from '../support/client';
 import { Deployment, type InnerProcess } from '../support/installation';
 
-jest.setTimeout(60_000);
-
 interface Operation {
   readonly method: string;
   readonly path: string;

@@ -5,8 +5,6 @@ import { createTestDatabase, type TestDatabase } from '../support/database';
 import { EventStoreDbServer } from '../support/eventstoredb';
 import { palimpsest } from './cli-process';
 
-jest.setTimeout(60_000);
-
 let folder: ReturnType<typeof temporaryFolder>;
 let database: TestDatabase;
 let server: EventStoreDbServer;

@@ -1,7 +1,5 @@
 import { runAll } from './run';
 
-jest.setTimeout(60_000);
-
 /** The short form; all of it runs in the soak. */
 describe('the turn protocol, with the real decider', () => {
   it('C01, C02, C09: holds in every interleaving of the small scenarios', async () => {

@@ -18,9 +18,6 @@ import { toolsFileFor, ToolServer } from './installation-tools';
 import { faultsOfReadModels } from './rebuild';
 import { newLog } from './test-log';
 
-// Takeovers take a lease, and the machine may be busy. Scripts start installations too, without Jest.
-if (typeof jest !== 'undefined') jest.setTimeout(60_000);
-
 export type Settings = Readonly<Record<string, string>>;
 
 /** Short, so that a takeover is seen within seconds, and long enough for a busy machine. */

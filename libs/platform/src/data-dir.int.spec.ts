@@ -4,8 +4,6 @@ import { startChild, temporaryFolder, type Child } from '../../../test/support/c
 import { openDataDir } from './data-dir';
 import { AlreadyRunningError } from './data-lock';
 
-jest.setTimeout(60_000);
-
 const hold = `
   const { openDataDir } = require('@palimpsest/platform');
   try {

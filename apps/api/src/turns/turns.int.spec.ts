@@ -57,7 +57,7 @@ function endless(left: { now?: true }): (query: FollowTurn) => unknown {
 
 async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; !holds(); tries += 1) {
-    if (tries > 200) throw new Error('It did not come to hold in 2 s.');
+    if (tries > 1_000) throw new Error('It did not come to hold in 10 s.');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

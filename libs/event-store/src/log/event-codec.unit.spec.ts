@@ -213,7 +213,7 @@ describe('a payload', () => {
       const opened = (await codec.decode(event!).open()) as { text: string };
       expect(sha(opened.text)).toBe(sha(text));
     }
-  }, 30_000);
+  });
 });
 
 const sha = (text: string) => createHash('sha256').update(text).digest('hex');

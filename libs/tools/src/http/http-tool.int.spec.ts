@@ -42,7 +42,7 @@ const tool = (config: Partial<HttpToolConfig> & { url: string }, options: HttpTo
       inputSchema: { type: 'object' },
       effect: 'read',
       approval: false,
-      timeoutMs: 2_000,
+      timeoutMs: 20_000,
       allowPrivate: true,
       ...config,
     },

@@ -132,11 +132,11 @@ describe('an attack', () => {
   it('may not fill the disk', async () => {
     const result = await run('select count(*) from generate_series(1, 1000000000000)');
     expect(result).toEqual({ text: expect.stringMatching(/more room on disk|longer than/), isError: true });
-  }, 20_000);
+  });
 
   it('may not fill the memory of this process', async () => {
     const large = `select string_agg(n::text, '') from generate_series(1, 1000000) as n`;
     expect(await run(large)).toEqual({ text: expect.stringContaining('larger than 4194304 bytes'), isError: true });
     expect(await run('select 1 as one')).toEqual({ text: 'one\n1\n(1 row)', isError: false });
-  }, 20_000);
+  });
 });

@@ -120,7 +120,7 @@ describe('the SQL tool', () => {
           base.wanted.role,
         ])
       ).rowCount;
-    const until = Date.now() + 3_000;
+    const until = Date.now() + 10_000;
     while ((await busy()) !== 0 && Date.now() < until) await delay(50);
     expect(await busy()).toBe(0);
     await expect(run('select 1', base.tool, abort.signal)).rejects.toThrow();
