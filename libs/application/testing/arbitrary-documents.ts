@@ -49,7 +49,7 @@ class Growth {
 
   grow(steps: readonly Step[], head: number): ConversationDocument {
     for (const one of steps) {
-      if (one.what === 'clear') this.epoch += 1;
+      if (one.what === 'clear') this.clear();
       else if (one.what === 'turn') this.turn(one);
       else this.work(one, one.what);
     }
@@ -69,6 +69,11 @@ class Growth {
       },
       nodes,
     };
+  }
+
+  /** There is something to clear, or it is so already. */
+  private clear(): void {
+    if (this.places().length > 0) this.epoch += 1;
   }
 
   private places(): readonly DocumentNode[] {

@@ -66,15 +66,16 @@ describe('the plan of an import', () => {
   });
 });
 
+const begins = { kind: 'ask', at: '2026-11-30T00:00:00Z', zone: 'UTC', status: 'completed' } as const;
 const node = (id: string, parent: string | null, more: Partial<DocumentNode> = {}): DocumentNode => ({
   ...{ id, parent, kind: 'turn', status: 'succeeded', turn: `t-${id}`, provider: 'p', model: 'm', usage: null },
-  begins: { kind: 'ask', at: '2026-11-30T00:00:00Z', zone: 'UTC', status: 'completed' },
+  begins,
   sent: [{ type: 'user', text: 'q' }],
   received: [],
   ...more,
 });
-const talk = (nodes: readonly unknown[], head: string | null = null) => ({
-  ...{ format: 'palimpsest.conversation', version: 1, conversation: { head }, nodes },
+const talk = (nodes: readonly unknown[], head: string | null = null, epoch = 0) => ({
+  ...{ format: 'palimpsest.conversation', version: 1, conversation: { head, ...(epoch > 0 && { epoch }) }, nodes },
 });
 const call = (toolCallId: string) => ({ type: 'tool_call' as const, toolCallId, name: 'n', arguments: '{}' });
 const result = (toolCallId: string, text = '') => ({ type: 'tool_result', toolCallId, text, isError: false }) as const;
@@ -91,6 +92,19 @@ describe('what comes from another program', () => {
     expect(data[0]).toMatchObject({ provenance: { format: 'chatgpt', conversationId: 'c' } });
     expect(data[1]).toMatchObject({ at: begins.at, zone: 'Asia/Seoul' });
     expect(data[2]).toMatchObject({ exact: false, provenance: { nodeId: 'a', messages: ['q', 'a'], ...times } });
+  });
+});
+
+describe('a call outside a turn', () => {
+  it('may be made of a node from before a clear, and comes in where it was made', () => {
+    const again = { kind: 'reissue' as const, turn: undefined, begins: undefined, sent: [], epoch: 1 };
+    const read = readDocument(talk([node('a', null), node('b', 'a', again), node('c', null, { epoch: 1 })], 'c', 1));
+    if ('fault' in read) throw new Error(read.fault.detail);
+    const { events } = planImport(read.document, place);
+    const cleared = events.findIndex(({ type }) => type === 'ConversationCleared');
+    const made = events.findIndex(({ type, data }) => type === 'CallRequested' && data.kind === 'reissue');
+    expect(cleared).toBeGreaterThan(0);
+    expect(made).toBeGreaterThan(cleared);
   });
 });
 
@@ -114,7 +128,13 @@ describe('a document is refused', () => {
       'two_results',
       talk([node('a', null, { received: [call('c')], unsent: [result('c', 'x'), result('c', 'y')] })]),
     ],
-    ['with a child from before a clear', 'bad_epoch', talk([node('a', null, { epoch: 1 })])],
+    ['with a child from before a clear', 'bad_epoch', talk([node('a', null), node('b', 'a', { epoch: 1 })], null, 1)],
+    ['of an epoch in which nothing was said', 'bad_epoch', talk([node('a', null), node('b', null, { epoch: 2 })], null, 2)], // prettier-ignore
+    [
+      'that was cleared more often than there was something to clear',
+      'bad_epoch',
+      talk([node('a', null)], null, 2 ** 40),
+    ],
   ])('%s', (_what, fault, document) => {
     expect(readDocument(document)).toMatchObject({ fault: { fault } });
   });

@@ -44,7 +44,7 @@ function faultOf(document: ConversationDocument): DocumentFault | undefined {
 
 function faultOfTree({ nodes, conversation }: ConversationDocument): DocumentFault | undefined {
   const places = new Map(nodes.map(({ id }, at) => [id, at]));
-  let epoch = 0;
+  let epoch = -1;
   for (const [at, node] of nodes.entries()) {
     const found = (fault: FaultCode, detail: string) => ({ fault, detail, node: at });
     if (places.get(node.id) !== at) return found('two_nodes', `Two nodes have the id ${node.id}.`);
@@ -60,12 +60,18 @@ function faultOfTree({ nodes, conversation }: ConversationDocument): DocumentFau
       return found('misplaced', `Node ${node.id} is of the kind ${node.kind}, and does not stand as one.`);
     const now = node.epoch ?? 0;
     const above = place >= 0 ? (nodes[place]?.epoch ?? 0) : now;
-    if (now < epoch || above !== now || now > (conversation.epoch ?? 0))
+    // A clear is in the way of what goes on from a node, and of no call that is made of it.
+    const isOfItsPlace = isPath(node) ? above === now : above <= now;
+    if (!isOfItsPlace || now < epoch || now > epoch + 1 || now > (conversation.epoch ?? 0))
       return found('bad_epoch', `Node ${node.id} is of epoch ${now}, and its place is not.`);
     epoch = now;
   }
-  return undefined;
+  const clears = conversation.epoch ?? 0;
+  const detail = `The conversation was cleared ${clears} times, and not each time there was something to clear.`;
+  return clears > epoch + 1 ? { fault: 'bad_epoch', detail } : undefined;
 }
+
+const isPath = ({ kind }: DocumentNode): boolean => kind === 'turn' || kind === 'compaction';
 
 function isBelow(
   nodes: readonly DocumentNode[],
@@ -137,7 +143,7 @@ function faultOfResults({ nodes }: ConversationDocument): DocumentFault | undefi
 function faultOfHead({ nodes, conversation: { head, epoch = 0 } }: ConversationDocument): DocumentFault | undefined {
   if (head === null) return undefined;
   const node = nodes.find(({ id }) => id === head);
-  const canBe = node && (node.kind === 'turn' || node.kind === 'compaction') && (node.epoch ?? 0) === epoch;
+  const canBe = node && isPath(node) && (node.epoch ?? 0) === epoch;
   if (canBe) return undefined;
   return {
     fault: 'missing_head',
