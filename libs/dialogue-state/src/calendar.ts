@@ -9,6 +9,18 @@ export interface Moment {
   readonly zone: string;
 }
 
+/** Whether it is a zone of the IANA database, by its name. */
+export function isZone(text: string): boolean {
+  // The form first: newer versions of Node take offsets such as +09:00 for zones.
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The day that a moment falls on in its zone. Throws a RangeError for a zone that is none, or an instant that is none. */
 export function dayOf({ at, zone }: Moment): Day {
   const parts = new Intl.DateTimeFormat('en-US', {

@@ -1,4 +1,4 @@
-export type { Day, Moment } from './calendar';
+export { type Day, isZone, type Moment } from './calendar';
 export { type AnswerSchema, answerSchema, type TurnMessage } from './extraction/answer-schema';
 export { EXTRACT, extractionInstruction } from './extraction/instruction';
 export {

@@ -1,4 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
+import { isZone } from '@palimpsest/dialogue-state';
 import { Matches, MaxLength, ValidateBy, ValidateIf, type ValidationOptions } from 'class-validator';
 
 /** May be left out. Null is not left out. */
@@ -54,7 +55,11 @@ export const IsReference = (): PropertyDecorator =>
   rule('isReference', 'must be an id', (value) => typeof value === 'string' && value.length <= 500);
 
 export const IsZone = (): PropertyDecorator =>
-  rule('isZone', 'must be a time zone of the IANA database, such as Asia/Seoul', isZone);
+  rule(
+    'isZone',
+    'must be a time zone of the IANA database, such as Asia/Seoul',
+    (value) => typeof value === 'string' && isZone(value),
+  );
 
 export const IsLanguageTag = (): PropertyDecorator =>
   rule('isLanguageTag', 'must be a BCP 47 language tag, such as ko-KR', isLanguageTag);
@@ -67,12 +72,6 @@ export const IsOpaque = (): PropertyDecorator =>
     MaxLength(1_000, { message: '$property is too long' }),
     Matches(/^[A-Za-z0-9_.~=-]+$/, { message: '$property is not one that a page ended with' }),
   );
-
-function isZone(value: unknown): boolean {
-  // The form first: newer versions of Node take offsets such as +09:00 for zones.
-  if (typeof value !== 'string' || !/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(value)) return false;
-  return accepted(() => new Intl.DateTimeFormat('en', { timeZone: value }));
-}
 
 function isLanguageTag(value: unknown): boolean {
   return typeof value === 'string' && value.length <= 64 && accepted(() => Intl.getCanonicalLocales(value));

@@ -1,3 +1,4 @@
+import { isZone } from '@palimpsest/dialogue-state';
 import { z } from 'zod';
 import { FOREIGN_FORMATS } from './foreign/formats';
 
@@ -6,6 +7,7 @@ export const DOCUMENT_FORMAT = 'palimpsest.conversation';
 /** Ids stand in the clear when they are imported: no text that a person wrote is one. */
 const id = z.string().regex(/^[\w.:-]{1,200}$/, 'must be an id of letters, digits and . : _ -');
 const instant = z.iso.datetime();
+const zone = z.string().refine(isZone, 'must be a time zone of the IANA database');
 const count = z.int().min(0);
 
 const textItem = <T extends 'user' | 'assistant' | 'reasoning'>(type: T) =>
@@ -38,7 +40,7 @@ const turnBegun = z.object({
   of: id.optional(),
   at: instant,
   /** Left out: the conversation's. */
-  zone: z.string().max(100).optional(),
+  zone: zone.optional(),
   status: z.enum(['running', 'completed', 'failed', 'cancelled']),
   reason: reason.optional(),
   detail: z.string().optional(),
@@ -88,7 +90,7 @@ export const conversationDocument = z.object({
     /** The program that it comes from, where that is another one. */
     from: z.enum(FOREIGN_FORMATS).optional(),
     assistant: z.object({ id, version: count }).optional(),
-    zone: z.string().max(100).optional(),
+    zone: zone.optional(),
     /** Null: nothing was said, or nothing since it was cleared. */
     head: id.nullable(),
     epoch: count.optional(),

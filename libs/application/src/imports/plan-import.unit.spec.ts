@@ -135,6 +135,12 @@ describe('a document is refused', () => {
       'bad_epoch',
       talk([node('a', null)], null, 2 ** 40),
     ],
+    ['in a zone that is none', 'shape', { ...talk([]), conversation: { head: null, zone: 'my home in Mokpo' } }],
+    [
+      'with a turn in a zone that is none',
+      'shape',
+      talk([node('a', null, { begins: { ...begins, zone: 'Mars/Base' } })]),
+    ],
   ])('%s', (_what, fault, document) => {
     expect(readDocument(document)).toMatchObject({ fault: { fault } });
   });
