@@ -123,7 +123,7 @@ export class GetTreeHandler implements IQueryHandler<GetTree> {
       const { conversation_id: id, head, revision, epoch } = row;
       const nodes = (await nodesSeenFrom(tree, row)).map((node) => {
         const view = treeNodeView(node);
-        return node.conversation_id === id ? view : { ...view, conversationId: node.conversation_id, epoch: 0 };
+        return node.conversation_id === id ? view : { ...view, conversationId: node.conversation_id };
       });
       return { conversationId: id, ...sourceOf(row), head, revision, epoch, nodes, ...(asOf && { asOf }) };
     });

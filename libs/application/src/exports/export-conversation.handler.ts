@@ -17,7 +17,7 @@ export class ExportConversationHandler implements IQueryHandler<ExportConversati
       upTo(this.system, id, atLeast.minRevision, async () => {
         const row = await this.system.tree.conversation(id);
         if (!row) throw new Error(`Conversation ${id} has left the read model.`);
-        const seen = await this.nodes(row);
+        const seen = await nodesSeenFrom(this.system.tree, row);
         if (what === 'all') return answer(this.text(row, seen, row.head, row.epoch));
         const end = what === 'head' ? row.head : what.nodeId;
         if (end === null) return answer(this.text(row, [], null, 0));
@@ -26,12 +26,6 @@ export class ExportConversationHandler implements IQueryHandler<ExportConversati
         return answer(this.text(row, path, end, 0));
       }),
     );
-  }
-
-  /** What stands in the conversation from which this one grows is of no epoch of this one's. */
-  private async nodes(row: ConversationRow): Promise<readonly NodeRow[]> {
-    const nodes = await nodesSeenFrom(this.system.tree, row);
-    return nodes.map((node) => (node.conversation_id === row.conversation_id ? node : { ...node, epoch: 0 }));
   }
 
   private async *text(
