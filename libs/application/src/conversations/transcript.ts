@@ -36,11 +36,12 @@ export async function transcriptOf(
     displays: displays.get(first.turn_id) ?? [],
   }));
   const events = await eventsOf(log, turns);
+  const branches = branchesOf(nodes);
   const bubbles = turns.flatMap(
     ({ first, last, turn, question, ended, answer, displays: shown }): readonly BubbleView[] => {
       const { turn_id: turnId, conversation_id: id } = first;
       const at = (revision: bigint) => events.get(`${id} ${revision}`);
-      const place = { turnId, branch: branchOf(nodes, first) };
+      const place = { turnId, branch: branchOf(branches, first) };
       const texts = answer.map((revision) => textIn(at(revision)));
       const text = texts.filter((part) => part !== '').join('\n\n');
       const display = shown.map((revision) => displayIn(at(revision)));
@@ -123,16 +124,26 @@ function turnsOnPath(nodes: readonly NodeRow[], head: string): readonly TurnOnPa
   return turns.reverse();
 }
 
-/** The turns that began at the same place since the last clear, in the order in which they were asked. */
-function branchOf(nodes: readonly NodeRow[], first: NodeRow): BubbleView['branch'] {
+/** Where a turn began: the turns of one place since the last clear are each other's siblings. */
+const beganAt = ({ parent, epoch }: NodeRow): string => `${epoch} ${parent}`;
+
+/** The first nodes of turns, by where they began, in the order in which they were asked. */
+function branchesOf(nodes: readonly NodeRow[]): ReadonlyMap<string, readonly string[]> {
   const seen = new Set<string>();
-  const siblings = nodes.filter((node) => {
-    const isFirst = isOfTurn(node) && !seen.has(node.turn_id);
-    if (isOfTurn(node)) seen.add(node.turn_id);
-    return isFirst && node.parent === first.parent && node.epoch === first.epoch;
-  });
-  const ids = siblings.map((node) => node.node_id);
-  return { index: ids.indexOf(first.node_id) + 1, count: ids.length, siblings: ids };
+  const branches = new Map<string, string[]>();
+  for (const node of nodes) {
+    if (!isOfTurn(node) || seen.has(node.turn_id)) continue;
+    seen.add(node.turn_id);
+    const siblings = branches.get(beganAt(node));
+    if (siblings) siblings.push(node.node_id);
+    else branches.set(beganAt(node), [node.node_id]);
+  }
+  return branches;
+}
+
+function branchOf(branches: ReadonlyMap<string, readonly string[]>, first: NodeRow): BubbleView['branch'] {
+  const siblings = branches.get(beganAt(first)) ?? [];
+  return { index: siblings.indexOf(first.node_id) + 1, count: siblings.length, siblings };
 }
 
 function questionIn(event: ConversationRecord | undefined): string {
