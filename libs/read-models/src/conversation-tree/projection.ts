@@ -1,5 +1,4 @@
 import type { StoredEvent } from '@palimpsest/event-store';
-import { newestShape } from '../newest-shape';
 import type { Projection, Tables } from '../projection';
 import { upsert } from '../upsert';
 import { type Row, type Rows, TreeChanges } from './rows';
@@ -73,7 +72,7 @@ export const conversationTree: Projection = {
   tables: conversationTreeSchema,
   async apply(events: readonly StoredEvent[], transaction: Tables): Promise<void> {
     const changes = new TreeChanges();
-    for (const event of events) changes.put(newestShape(event));
+    for (const event of events) changes.put(event);
     await write(transaction, conversations, changes.conversations);
     await write(transaction, turns, changes.turns);
     await write(transaction, nodes, changes.nodes);

@@ -1,5 +1,6 @@
 import type { ConversationEvent, NodeId, TurnId } from '@palimpsest/conversation';
 import type { StoredEvent } from '@palimpsest/event-store';
+import { newestShape } from '../newest-shape';
 
 /** What one batch of events changes, row by row: new rows whole, rows of earlier batches by what changed. */
 export class TreeChanges {
@@ -16,7 +17,8 @@ export class TreeChanges {
   /** Conversations that are over: nothing of them stays, whatever of it this batch or an earlier one wrote. */
   readonly deleted = new Set<string>();
 
-  put(event: StoredEvent): void {
+  put(stored: StoredEvent): void {
+    const event = newestShape(stored);
     const conversationId = event.stream.slice('conversation-'.length);
     const [revision, position] = [String(event.revision), String(event.position)];
     if (event.type === 'ConversationStarted') {

@@ -1,5 +1,4 @@
 import type { StoredEvent } from '@palimpsest/event-store';
-import { newestShape } from '../newest-shape';
 import type { Projection, Tables } from '../projection';
 import { type KeyedTable, upsert } from '../upsert';
 import { StateTables } from './rows';
@@ -19,7 +18,7 @@ export const dialogueStates: Projection = {
   tables: dialogueStateSchema,
   async apply(events: readonly StoredEvent[], transaction: Tables): Promise<void> {
     const fold = new StateFold(new StateTables(transaction));
-    const routed = events.map((event) => routedEvent(newestShape(event)));
+    const routed = events.map(routedEvent);
     await fold.expect(routed);
     for (const event of routed) await fold.put(event);
     const living = <T extends { readonly conversation_id: string }>(rows: ReadonlyMap<string, T>) =>

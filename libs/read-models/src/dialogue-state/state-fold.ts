@@ -2,6 +2,7 @@ import type { ConversationEvent, ConversationSource, NodeId } from '@palimpsest/
 import type { StoredEvent } from '@palimpsest/event-store';
 import { conversationStream } from '../conversation-log';
 import { WaitsForStream } from '../faults';
+import { newestShape } from '../newest-shape';
 import { NOTHING_SAID, type Reconciled, reconciledAt, saidOf, type SaidStatement } from './reconciled';
 import type { NodePlace, StateConversationRow, StateNodeRow, StateRow, StateTables } from './rows';
 
@@ -11,8 +12,10 @@ export type RoutedEvent = Pick<ConversationEvent, 'type' | 'data'> & {
   readonly revision: bigint;
 };
 
-export const routedEvent = ({ stream, revision, type, data }: StoredEvent): RoutedEvent =>
-  ({ type, data, revision, conversationId: stream.slice('conversation-'.length) }) as unknown as RoutedEvent;
+export function routedEvent(event: StoredEvent): RoutedEvent {
+  const { stream, revision, type, data } = newestShape(event);
+  return { type, data, revision, conversationId: stream.slice('conversation-'.length) } as unknown as RoutedEvent;
+}
 
 /** Where there is no node yet: what a lineage of an epoch begins at. */
 export const rootOf = (epoch: number): string => `@${epoch}`;
