@@ -63,10 +63,15 @@ export function checkDefinition(exported: unknown): OwnDefinition {
   throw new Error(`${where}: ${issue?.message ?? 'is not what it should be'}`);
 }
 
-function checkQuery({ query }: OwnDefinition): void {
-  for (const name of parametersIn(query?.sql ?? ''))
-    if (!(name in (query?.parameters ?? {})))
-      throw new Error(`query.sql: names a parameter :${name} that it does not have`);
+function checkQuery({ tables, query }: OwnDefinition): void {
+  const { sql = '', parameters = {} } = query ?? {};
+  for (const name of parametersIn(sql))
+    if (!(name in parameters)) throw new Error(`query.sql: names a parameter :${name} that it does not have`);
+  for (const name of Object.keys(tables))
+    if (new RegExp(String.raw`\.\s*"?${name}_rows\b`, 'i').test(sql))
+      throw new Error(
+        `query.sql: names ${name}_rows, which holds the rows of all tenants; the caller's are in read.${name}`,
+      );
 }
 
 /** `:name`, and no cast. */

@@ -15,4 +15,14 @@ describe("an own projection's query", () => {
   ])('can not become another tenant: %s', (sql) => {
     expect(() => checkDefinition(asking(sql))).toThrow('must not call set_config');
   });
+
+  it.each(['read.spent_rows', 'read."spent_rows"', 'read_p_v1_g1.SPENT_ROWS'])(
+    'can not name the table of all tenants behind the one of its own: %s',
+    (named) => {
+      const spent = { columns: { id: 'text' }, key: ['id'], erase: 'keep' };
+      const naming = (table: string) => ({ ...asking(`select * from ${table}`), tables: { spent } });
+      expect(checkDefinition(naming('read.spent as spent_rows')).name).toBe('p');
+      expect(() => checkDefinition(naming(named))).toThrow('names spent_rows, which holds the rows of all tenants');
+    },
+  );
 });
