@@ -44,20 +44,37 @@ export class Remote {
     body?: unknown,
     idempotencyKey?: string,
   ): Promise<{ readonly status: number; readonly body: T }> {
-    const response = await this.send(method, path, body, idempotencyKey);
-    const text = await response.text();
+    const patience = AbortSignal.timeout(this.patienceMs);
+    const response = await this.send(patience, method, path, body, idempotencyKey);
+    const text = await response.text().catch((error: unknown) => this.fails(error));
     if (response.ok) return { status: response.status, body: JSON.parse(text) as T };
     throw refusalOf(response.status, text);
   }
 
-  /** The bytes of an answer, as they come. */
-  async stream(path: string): Promise<ReadableStream<Uint8Array>> {
-    const response = await this.send('GET', path);
-    if (response.ok && response.body) return response.body;
+  /** The bytes of an answer, as they come: until it begins it is waited for no longer than for others, and then until all are there. */
+  async stream(path: string): Promise<AsyncIterable<Uint8Array>> {
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(new DOMException('Late', 'TimeoutError')), this.patienceMs);
+    const response = await this.send(patience.signal, 'GET', path).finally(() => clearTimeout(timer));
+    if (response.ok && response.body) return this.whole(response.body);
     throw refusalOf(response.status, await response.text());
   }
 
-  private async send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Response> {
+  private async *whole(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    try {
+      yield* bytes;
+    } catch (error) {
+      this.fails(error);
+    }
+  }
+
+  private async send(
+    patience: AbortSignal,
+    method: string,
+    path: string,
+    body?: unknown,
+    idempotencyKey?: string,
+  ): Promise<Response> {
     try {
       return await fetch(new URL(path, this.url), {
         method,
@@ -66,17 +83,26 @@ export class Remote {
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         },
-        signal: AbortSignal.any([this.interruption, AbortSignal.timeout(this.patienceMs)]),
+        signal: AbortSignal.any([this.interruption, patience]),
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
     } catch (error) {
-      this.interruption.throwIfAborted();
-      const { message, cause } = error as Error;
-      const reason = (cause as NodeJS.ErrnoException | undefined)?.code ?? message;
-      throw new Error(`Nothing answers at ${this.url}: ${reason}. Is the installation running there?`, {
-        cause: error,
-      });
+      return this.fails(error);
     }
+  }
+
+  private fails(error: unknown): never {
+    this.interruption.throwIfAborted();
+    throw new Error(this.whyNot(error as Error), { cause: error });
+  }
+
+  private whyNot({ name, message, cause }: Error): string {
+    const { url, patienceMs } = this;
+    const reason = (cause as NodeJS.ErrnoException | undefined)?.code ?? message;
+    if (name === 'TimeoutError') return `${url} has not answered within ${patienceMs / 1000} s. Its log may say why.`;
+    // What `fetch` says where the other end has gone in the midst of an answer.
+    if (message === 'terminated') return `The answer of ${url} broke off: ${reason}. Does the installation still run?`;
+    return `Nothing answers at ${url}: ${reason}. Is the installation running there?`;
   }
 }
 

@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream as WebStream } from 'node:stream/web';
 import { Command, Option } from 'nest-commander';
 import { interruptible } from '../interruptible';
 import { type RemoteOptions, RemoteVerb } from '../remote';
@@ -32,7 +31,7 @@ export class ExportCommand extends RemoteVerb {
     await interruptible(async (signal) => {
       const remote = this.remote(options, signal);
       const bytes = await remote.stream(`/v1/conversations/${encodeURIComponent(conversation)}/export${query}`);
-      const document = Readable.fromWeb(bytes as WebStream);
+      const document = Readable.from(bytes, { objectMode: false });
       if (out === undefined) return pipeline(document, process.stdout, { end: false });
       await writeWhole(document, out);
       process.stdout.write(`${options.json ? JSON.stringify({ conversation, out }) : `Written to ${out}.`}\n`);
