@@ -349,13 +349,14 @@ export interface ReplayView {
   }[];
 }
 
-/** What a client said of the state, as it is kept. */
+/** What a person said that an item is. */
 export interface TagView extends Written {
   readonly nodeId: string;
   readonly item: ItemPlace;
   readonly tag: ItemTag;
 }
 
+/** What a client said of the state, as it is kept. */
 export interface StatementView extends Written {
   readonly conversationId: string;
   readonly field: string;

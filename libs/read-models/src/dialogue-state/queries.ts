@@ -50,6 +50,7 @@ export class DialogueStates {
     return new DialogueStates(NO_TABLES, this.log, this.sourcesOf);
   }
 
+  /** What holds there at the revision or, where the rows have gone further, by them: what was said later is told too, and nothing is missing. */
   async at(place: StatePlace): Promise<DialogueState> {
     const { fold, holder } = await this.foldAt(place);
     const { state = NOTHING_SAID } = (await fold.stateAt(place.conversationId, holder)) ?? {};
