@@ -95,6 +95,22 @@ it('a field that a question may change, in words that no rule reads, is not call
   expect(await lineOf(`And what else? ${say('more')}`)).toBe(settled);
 });
 
+it('a diagnosis knows what a rule found in the question, however far the read model is', async () => {
+  const conversationId = await api.conversation([], keeping(budget()));
+  const { schema } = await findLive(deployment.pool, dialogueStates);
+  const session = await deployment.pool.connect();
+  try {
+    // Nobody writes there meanwhile; who reads does not wait.
+    await session.query(`begin; lock table ${schema}.state_conversations_v1 in exclusive mode`);
+    const turn = await api.ask(conversationId, `My budget is 10,000. ${say('noted')}`);
+    const { stateNotUpdated } = await api.diagnosis(first(turn), turn.revision);
+    expect(stateNotUpdated).toEqual({ answer: 'no', evidence: [] });
+  } finally {
+    await session.query('rollback');
+    session.release();
+  }
+});
+
 it('requests of an assistant that keeps no state have none', async () => {
   const conversationId = await api.conversation();
   const turn = await api.ask(conversationId, `My budget is 10,000. ${say('noted')}`);

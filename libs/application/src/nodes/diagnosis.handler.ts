@@ -2,7 +2,7 @@ import { type IQueryHandler, QueryHandler } from '@nestjs/cqrs';
 import { ReplayBroken } from '@palimpsest/audit';
 import type { StateSchema } from '@palimpsest/dialogue-state';
 import { assistantVersionAt, type ConversationIdentity } from '@palimpsest/turns';
-import type { NodeRow } from '@palimpsest/read-models';
+import { conversationStream, type NodeRow } from '@palimpsest/read-models';
 import type { Answer } from '../refusal';
 import { System } from '../system/system';
 import {
@@ -32,10 +32,11 @@ export class DiagnoseNodeHandler implements IQueryHandler<DiagnoseNode> {
   }
 
   private async diagnose(row: NodeRow): Promise<DiagnosisView> {
-    const { conversation_id: conversationId, node_id: nodeId, requested_revision: revision } = row;
-    const examined = { ...(await readLineage(this.system, row)), row, definition: await this.definitionAt(row) };
-    const [requested] = await this.system.log.at(conversationId, [revision]);
-    if (requested?.type !== 'CallRequested') throw new ReplayBroken(`Node ${nodeId} has no request at ${revision}.`);
+    const { conversation_id: conversationId, node_id: nodeId, requested_revision: requestedAt } = row;
+    const { definition, revision } = await this.known(row);
+    const examined = { ...(await readLineage(this.system, row)), row, definition };
+    const [requested] = await this.system.log.at(conversationId, [requestedAt]);
+    if (requested?.type !== 'CallRequested') throw new ReplayBroken(`Node ${nodeId} has no request at ${requestedAt}.`);
     const schema = examined.definition.state;
     return {
       nodeId,
@@ -46,19 +47,21 @@ export class DiagnoseNodeHandler implements IQueryHandler<DiagnoseNode> {
       ),
       summaryLostValue: summaryLostValue(examined, await this.system.states.at({ conversationId, nodeId, revision })),
       stateNotUpdated: schema
-        ? stateNotUpdated([...(await this.unread(examined, schema)), ...(await this.extractions(examined))])
+        ? stateNotUpdated([...(await this.unread(examined, schema, revision)), ...(await this.extractions(examined))])
         : { answer: 'unknown', evidence: [] },
     };
   }
 
-  private async unread(examined: Examined, schema: StateSchema): Promise<readonly UpdateEvidence[]> {
-    const { row, lineage } = examined;
+  private async unread(examined: Examined, schema: StateSchema, end: bigint): Promise<readonly UpdateEvidence[]> {
+    const { row, lineage, sourceEnds } = examined;
     const questions = questionsRead(examined, schema);
     const found: UpdateEvidence[] = [];
     for (const question of questions.filter(({ hits }) => hits.length > 0).slice(-QUESTIONS_LOOKED_AT)) {
       const { nodeId } = question;
-      const place = { conversationId: await this.ownerOf(row, nodeId), nodeId, revision: row.requested_revision };
-      found.push(...unrecorded(question, schema, await this.system.states.at(place)));
+      const conversationId = await this.ownerOf(row, nodeId);
+      const revision = BigInt(sourceEnds.get(conversationStream(conversationId)) ?? end);
+      const state = await this.system.states.at({ conversationId, nodeId, revision });
+      found.push(...unrecorded(question, schema, state));
     }
     const turn = lineage.at(-1)?.turnId ?? null;
     const own = lineage.find(({ turnId, first }) => first && turnId !== null && turnId === turn);
@@ -83,15 +86,16 @@ export class DiagnoseNodeHandler implements IQueryHandler<DiagnoseNode> {
     return (await this.system.tree.node(nodeId))?.conversation_id ?? row.conversation_id;
   }
 
-  private async definitionAt({ conversation_id, node_id }: NodeRow) {
+  /** What is known by now, too: rules find a value in a question behind the request that it is asked in. */
+  private async known({ conversation_id, node_id }: NodeRow) {
     const { writer, identities, assistants } = this.system;
     const { tenantId, assistantId, assistantVersion } = (await identities.find(
       conversation_id,
     )) as ConversationIdentity;
-    const { state } = await writer.read(conversation_id, tenantId);
+    const { state, revision } = await writer.read(conversation_id, tenantId);
     const version = state.status === 'active' ? assistantVersionAt(state, node_id) : undefined;
     const found = await assistants.find(assistantId, version ?? assistantVersion);
     if (!found) throw new Error(`Version ${version} of assistant ${assistantId} is named and is not there.`);
-    return found.definition;
+    return { definition: found.definition, revision };
   }
 }
