@@ -154,6 +154,18 @@ describe('a compaction by the policy', () => {
     ]);
   });
 
+  it('that one process makes is waited for by a question to another', async () => {
+    const other = await deployment.start();
+    const instruction = `Summarise. [[sim: stall ms=700 after=0]] ${say('in short')}`;
+    const conversationId = await api.conversation([], { model: small, compaction: { at: 0.3, instruction } });
+    await api.at(process).ask(conversationId, `${words('one', 700)} ${say('first')}`);
+    await until(async () => (await compactions(conversationId)).length > 0);
+    const turn = await api.at(other).ask(conversationId, say('on'));
+    expect(await compactions(conversationId, turn.revision)).toMatchObject([{ status: 'succeeded' }]);
+    expect(requested((await replayOf(turn)).body).questions).toEqual([expect.stringContaining('in short'), say('on')]);
+    await other.close();
+  });
+
   it('K06: the summariser fails five times: each turn is answered, each failure is seen, and none is tried again', async () => {
     const compaction = { at: 0.2, instruction: 'Summarise. [[sim: fail auth]]' };
     const model = { ...small, inputCap: 20_000 };

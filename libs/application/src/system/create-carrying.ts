@@ -115,7 +115,7 @@ export function createCarrying(parts: CarryingParts): Carrying {
   const segments = new Segments({ writer, work, compactor, waitMs, newId: clock.newId });
   const policy: ContextPolicy = new ContextPolicy({
     ...{ writer, assistants: parts.assistants, segments, events, waitMs },
-    upkeep: [segments, new CompactionAtThreshold(writer, compactor)],
+    upkeep: [segments, new CompactionAtThreshold({ writer, compactor, waitMs })],
   });
   const extractor = new Extractor({
     ...pick(parts, 'assistants', 'statements'),

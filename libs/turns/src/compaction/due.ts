@@ -28,6 +28,13 @@ export const roomOn = ({ fixed, turns }: Tokens, { at, cap }: Omit<Threshold, 'm
 export const tokensOf = (turns: readonly Pick<MeasuredTurn, 'tokens'>[]): number =>
   turns.reduce((sum, { tokens }) => sum + tokens, 0);
 
+/** The compaction of the path to this node that is being made, by whichever process. */
+export function pendingAt({ nodes }: ActiveConversation, head: NodeId): NodeId | undefined {
+  for (const [nodeId, node] of nodes)
+    if (node.kind === 'compaction' && node.origin === head && node.status === 'pending') return nodeId;
+  return undefined;
+}
+
 /** Whether the path to this node is being summarised, or could not be: once is enough, or a broken summariser is asked for ever. */
 export function wasTried({ nodes }: ActiveConversation, head: NodeId): boolean {
   for (const [, node] of nodes) {
