@@ -176,11 +176,8 @@ export class Replayer {
     nodeId: string,
     requests: Map<string, Found>,
   ): Promise<readonly SegmentPlace[]> {
-    const stored = new Map<string, StoredRequest>();
-    const known = new Map<string, readonly SegmentPlace[]>();
     for (;;) {
-      for (const [id, event] of requests) stored.set(id, event.content as StoredRequest);
-      const found = resolveManifest(nodeId, stored, known);
+      const found = resolveManifest(nodeId, (id) => (requests.get(id)?.content as StoredRequest | undefined)?.manifest);
       if ('places' in found) return found.places;
       await this.loadByNode(conversationId, [found.missing], requests);
     }

@@ -197,30 +197,40 @@ export interface SegmentPlace {
 }
 
 /**
- * The places of a request's segments, in order. `requests` must hold the node and all that its manifest leads to; the node that is missing
+ * The places of a request's segments, in order. `manifestOf` must know the node and all that its manifest copies from; the node that is missing
  * is named in the answer, so that a caller can fetch it and ask again.
  */
 export function resolveManifest(
   nodeId: string,
-  requests: ReadonlyMap<string, Pick<StoredRequest, 'manifest'>>,
-  known: Map<string, readonly SegmentPlace[]> = new Map(),
+  manifestOf: (nodeId: string) => readonly ManifestPart[] | undefined,
 ): { readonly places: readonly SegmentPlace[] } | { readonly missing: string } {
-  const done = known.get(nodeId);
-  if (done) return { places: done };
-  const request = requests.get(nodeId);
-  if (!request) return { missing: nodeId };
   const places: SegmentPlace[] = [];
-  for (const part of request.manifest) {
-    if ('here' in part) {
-      for (let index = part.here; index < part.to; index++) places.push({ owner: nodeId, index });
-    } else if ('own' in part) {
-      for (let index = part.from; index < part.to; index++) places.push({ owner: part.own, index });
+  const missing = collect({ nodeId, from: 0, to: Infinity }, manifestOf, places);
+  return missing === undefined ? { places } : { missing };
+}
+
+/** Of a node's whole request a range of segments. Of what the node copies nothing else is looked at: so a chain of copies costs its length, and the range. */
+function collect(
+  { nodeId, from, to }: { readonly nodeId: string; readonly from: number; readonly to: number },
+  manifestOf: (nodeId: string) => readonly ManifestPart[] | undefined,
+  into: SegmentPlace[],
+): string | undefined {
+  const manifest = manifestOf(nodeId);
+  if (!manifest) return nodeId;
+  let before = 0;
+  for (const part of manifest) {
+    const start = 'here' in part ? part.here : part.from;
+    const first = Math.max(start, start + from - before);
+    const end = Math.min(part.to, start + to - before);
+    before += part.to - start;
+    if (first >= end) continue;
+    if ('copy' in part) {
+      const missing = collect({ nodeId: part.copy, from: first, to: end }, manifestOf, into);
+      if (missing !== undefined) return missing;
     } else {
-      const base = resolveManifest(part.copy, requests, known);
-      if ('missing' in base) return base;
-      places.push(...base.places.slice(part.from, part.to));
+      const owner = 'own' in part ? part.own : nodeId;
+      for (let index = first; index < end; index++) into.push({ owner, index });
     }
   }
-  known.set(nodeId, places);
-  return { places };
+  return undefined;
 }

@@ -73,7 +73,7 @@ class Conversation {
   }
 
   private placed(nodeId: string): readonly PlacedSegment[] {
-    const found = resolveManifest(nodeId, this.requests);
+    const found = resolveManifest(nodeId, (id) => this.requests.get(id)?.manifest);
     if ('missing' in found) throw new Error(`${found.missing} is missing`);
     return found.places.map(({ owner, index }) => {
       const pieces = this.requests.get(owner)?.segments[index] ?? [];
@@ -134,7 +134,7 @@ describe('a manifest', () => {
     conversation.ask('n0', '', long, 'prompt');
     conversation.ask('n1', 'n0', long, 'prompt');
     conversation.requests.delete('n0');
-    expect(resolveManifest('n1', conversation.requests)).toEqual({ missing: 'n0' });
+    expect(resolveManifest('n1', (id) => conversation.requests.get(id)?.manifest)).toEqual({ missing: 'n0' });
   });
 
   it('refers to a long text that an event holds, and writes a short one again', () => {

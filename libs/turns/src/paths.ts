@@ -197,10 +197,8 @@ export class Paths {
     nodeId: string,
     requests: Map<string, RequestAt>,
   ): Promise<readonly SegmentPlace[]> {
-    const known = new Map<string, readonly SegmentPlace[]>();
     for (;;) {
-      const stored = new Map([...requests].map(([id, { request }]): [string, StoredRequest] => [id, request]));
-      const resolved = resolveManifest(nodeId, stored, known);
+      const resolved = resolveManifest(nodeId, (id) => requests.get(id)?.request.manifest);
       if ('places' in resolved) return resolved.places;
       await this.readRequests(held, [resolved.missing], requests);
     }

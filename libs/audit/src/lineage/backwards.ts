@@ -1,4 +1,4 @@
-import { resolveManifest, type SegmentPlace } from '@palimpsest/context';
+import { resolveManifest } from '@palimpsest/context';
 import { NoExactRequest, ReplayBroken, type RequestPlaces } from '../replay';
 import type { Route } from './holdings';
 import type { Origin, RequestRouting, RoutingPlace } from './routing';
@@ -56,9 +56,8 @@ export class Backwards {
     const own = read.get(node.nodeId);
     if (!own) throw new ReplayBroken(`The request of node ${node.nodeId} is not where the tree says that it stands.`);
     if (own.manifest.length === 0) throw new NoExactRequest(`Node ${node.nodeId} was imported: its request is not known.`); // prettier-ignore
-    const known = new Map<string, readonly SegmentPlace[]>();
     for (;;) {
-      const resolved = resolveManifest(node.nodeId, read, known);
+      const resolved = resolveManifest(node.nodeId, (id) => read.get(id)?.manifest);
       if ('missing' in resolved) {
         await this.loadByNode([resolved.missing], node.conversationId, read);
         continue;
