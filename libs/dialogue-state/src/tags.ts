@@ -19,10 +19,10 @@ export interface RuleTags {
 
 /**
  * What messages plainly are, by rules, in English and Korean. Conservative: a message that says anything besides has no tag, and nor has a "yes"
- * to a question. What is tagged here is left out of summaries for ever.
+ * to a question, be it a picture. What is tagged here is left out of summaries for ever.
  */
 export function tagTurn({ question, answer, before }: TaggedTurn): RuleTags {
-  const small = isMadeOf(COURTESY, question) || (isMadeOf(ANY_SMALL, question) && !asks(before));
+  const small = asks(before) ? isMadeOf(COURTESY, question) && !isPictures(question) : isMadeOf(ANY_SMALL, question);
   if (!small) return {};
   return { question: 'chit-chat', ...(isMadeOf(REPLIES, answer) && { answer: 'chit-chat' }) };
 }
@@ -53,10 +53,14 @@ const asks = (text: string): boolean => /[?？]|(?:까요|나요|가요|세요|�
 function isMadeOf(phrases: string, text: string, mayBeNone = false): boolean {
   const said = fold(text).replace(/[’‘]/g, "'");
   if (said.length > LONGEST) return false;
-  const words = said.replace(/[\p{Extended_Pictographic}\uFE0F\u200D]/gu, ' ').trim();
+  const words = withoutPictures(said);
   if (words === '') return mayBeNone || said !== '';
   return new RegExp(`^(?:${MARK}*${phrases}(?=${MARK}|$))${mayBeNone ? '*' : '+'}${MARK}*$`, 'u').test(words);
 }
+
+const withoutPictures = (text: string): string =>
+  text.replace(/[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F\u200D]/gu, ' ').trim();
+const isPictures = (text: string): boolean => withoutPictures(text) === '';
 
 const LONGEST = 200;
 const MARK = '[\\s.,!~…^]';

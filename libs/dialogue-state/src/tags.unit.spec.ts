@@ -31,7 +31,7 @@ describe('tags by rules', () => {
     expect(tagTurn(turn(question))).toEqual({});
   });
 
-  it.each(['ok', 'OK!', '네', '알겠습니다.', 'great, thanks'])(
+  it.each(['ok', 'OK!', '네', '알겠습니다.', 'great, thanks', '👍', '👍🏽'])(
     'takes %s for an answer where something was asked',
     (question) => {
       expect(tagTurn(turn(question, 'Booked.', 'The total is 12.'))).toEqual({ question: 'chit-chat' });
