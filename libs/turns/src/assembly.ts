@@ -33,12 +33,12 @@ import type {
 import type { AssistantDefinition, ModelChoice, SummaryChoice } from '@palimpsest/assistant';
 import { isExact, thinks } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
-import { type MeasuredPath, measurePath } from './compaction/runs';
+import type { MeasuredPath } from './compaction/runs';
 import { turnsBefore } from './extraction/before';
 import { exchangeOn, messagesOf, readerOf } from './extraction/exchange';
-import { earlyFoldsOf, foldAhead, foldToFit } from './folding';
-import { expand, expansionsFor } from './expansion';
-import { type HeldPaths, pathTo } from './paths';
+import { earlyFoldsOf, foldToFit, measureAhead } from './folding';
+import { expansionsFor, readablePath } from './expansion';
+import type { HeldPaths } from './paths';
 import { ReissuedRequests, type ReissuedRequestsOptions } from './reissued-requests';
 import { beginning, correctionOn, requestBefore } from './request-before';
 import { type RequestBody, requestBody } from './request-body';
@@ -111,22 +111,21 @@ export class Assembly {
     const held = await paths.hold({ conversationId, nodeId: from, revision, turnStartedAt: revision + 1n });
     const { fold } = held;
     const model = modelFor({ kind }, assistant.definition);
-    const { path } = await this.readable(held, fold, from, model);
+    const { path } = await readablePath(paths, held, { fold, nodeId: from, model });
     const segments = fold.segmentsOn(path);
     const unused = kind === 'turn' ? unusedSegments(state, path, segments) : [];
     const shown = await this.summaries.shown(held, fold, path, { segments: [...segments, ...unused] });
-    const render = (by: PathFold) =>
-      providerOf(model.provider).render({
-        ...assistant,
-        assistant: { ...assistant.definition, model },
-        path: by.render(shown, null),
-      });
-    const counter = (await countersOf(model))(correctionOn(path, model));
-    const early = kind === 'turn' ? earlyFoldsOf(assistant.definition) : undefined;
-    const [whole, ahead] = [render(fold), fold.over()];
-    const folding = { fold: ahead, path: shown, counter, cap: model.inputCap, early };
-    const folds = early !== undefined && foldAhead(folding, counter.request(whole));
-    return measurePath(folds ? render(ahead) : whole, shown, counter);
+    return measureAhead({
+      ...{ fold, path: shown, cap: model.inputCap },
+      counter: (await countersOf(model))(correctionOn(path, model)),
+      early: kind === 'turn' ? earlyFoldsOf(assistant.definition) : undefined,
+      render: (nodes) =>
+        providerOf(model.provider).render({
+          ...assistant,
+          assistant: { ...assistant.definition, model },
+          path: nodes,
+        }),
+    });
   }
 
   private async request(draft: CallRequestedDraft, before: readonly ConversationEvent[], context: AssemblyContext) {
@@ -137,13 +136,12 @@ export class Assembly {
     const begun = place.kind === 'turn' ? state.turns.get(place.turnId)?.start?.revision : undefined;
     const turnStartedAt = begun === undefined ? revision + 1n : BigInt(begun);
     const { paths } = this.options;
-    const wanted = { conversationId, revision, turnStartedAt };
-    const held = await paths.hold({ ...wanted, nodeId: from });
+    const held = await paths.hold({ conversationId, revision, turnStartedAt, nodeId: from });
     const fold = held.fold.over();
     before.forEach((event, at) => fold.put({ ...event, revision: revision + 1n + BigInt(at) }));
     const model = modelFor(place, assistant.definition);
     const provider = this.options.providerOf(model.provider);
-    const { path, expanded } = await this.readable(held, fold, from, model);
+    const { path, expanded } = await readablePath(paths, held, { fold, nodeId: from, model });
     const expansions = expansionsFor(nodeId, expanded);
     const told = await this.stateOf(place, held, fold, context);
     const nodeAt = (requestedAt: bigint): NodeRecord => ({
@@ -186,7 +184,7 @@ export class Assembly {
       });
       return { ...fit, summaries, leftOut };
     };
-    const choices = await this.summaries.choices(place, state, fold, path, { held, wanted });
+    const choices = await this.summaries.choices(place, state, fold, path, held);
     let fit = await fitted(choices[0]);
     for (const choice of choices.slice(1)) if (fit.tokens > model.inputCap) fit = await fitted(choice);
     if (fit.tokens > model.inputCap)
@@ -228,14 +226,6 @@ export class Assembly {
     const statements = told?.statements ?? [];
     const said = [...expansions, ...summaries, ...folds];
     return { event: { ...draft, data, content }, said, statements, body, placed: plan.placed };
-  }
-
-  /** The path to a node as a model can read it. */
-  private readable(held: HeldPaths, fold: PathFold, nodeId: NodeId | null, model: ModelChoice) {
-    return expand(pathTo(fold, nodeId), model, async (origin) => {
-      await this.options.paths.reach(held, origin);
-      return pathTo(fold, origin);
-    });
   }
 
   /** What a turn is told of the state, by its first request; the later ones send the same again. */

@@ -1,7 +1,8 @@
 import type { ModelChoice } from '@palimpsest/assistant';
-import { isProvidersOwn, type NodeRecord } from '@palimpsest/context';
+import { isProvidersOwn, type NodeRecord, type PathFold } from '@palimpsest/context';
 import type { EventOf, NodeId } from '@palimpsest/conversation';
 import { compactsItself } from '@palimpsest/providers';
+import { type HeldPaths, type Paths, pathTo } from './paths';
 
 /** A path as a model can read it. */
 export interface ReadablePath {
@@ -29,6 +30,17 @@ export async function expand(
     readable = [...(await before(root.origin)), ...others];
   }
 }
+
+/** The path to a node as a model can read it, of what is held and what `fold` has over it. */
+export const readablePath = (
+  paths: Pick<Paths, 'reach'>,
+  held: HeldPaths,
+  { fold, nodeId, model }: { readonly fold: PathFold; readonly nodeId: NodeId | null; readonly model: ModelChoice },
+): Promise<ReadablePath> =>
+  expand(pathTo(fold, nodeId), model, async (origin) => {
+    await paths.reach(held, origin);
+    return pathTo(fold, origin);
+  });
 
 /** One for each request: whoever reads the log from there on sees what it holds. */
 export const expansionsFor = (nodeId: NodeId, compactions: readonly NodeId[]): readonly EventOf<'ContextExpanded'>[] =>

@@ -14,6 +14,7 @@ import {
   type TokenCounter,
 } from '@palimpsest/context';
 import type { EventOf } from '@palimpsest/conversation';
+import { type MeasuredPath, measurePath } from './compaction/runs';
 
 export type FoldEvent = EventOf<'ToolResultFolded'>;
 
@@ -62,11 +63,25 @@ export function foldToFit({ fold, path, nodeAt, counter, cap, at, early, render 
   return { rendered, folds, tokens: counter.request(rendered) };
 }
 
+/** What a path's turns take in the next turn's first request, with what that would fold early. */
+export function measureAhead({
+  fold,
+  path,
+  counter,
+  cap,
+  early,
+  render,
+}: Pick<ToFit, 'fold' | 'path' | 'counter' | 'cap' | 'early' | 'render'>): MeasuredPath {
+  const [whole, ahead] = [render(fold.render(path, null)), fold.over()];
+  const folds = foldAhead({ fold: ahead, path, counter, cap, early }, early ? counter.request(whole) : 0);
+  return measurePath(folds ? render(ahead.render(path, null)) : whole, path, counter);
+}
+
 /**
  * Folds on this path what the next turn's first request, of so many tokens, would fold early. Whether anything: it is put into `fold`, as of the
  * path's last node, for a look at what is to come.
  */
-export function foldAhead(
+function foldAhead(
   { fold, path, counter, cap, early }: Pick<ToFit, 'fold' | 'path' | 'counter' | 'cap' | 'early'>,
   tokens: number,
 ): boolean {

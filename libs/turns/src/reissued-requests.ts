@@ -9,7 +9,7 @@ import {
 } from '@palimpsest/conversation';
 import { isExact, type ModelProvider } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
-import { expand, expansionsFor } from './expansion';
+import { expansionsFor, readablePath } from './expansion';
 import { type HeldPaths, type Paths, pathTo } from './paths';
 import { correctionOn } from './request-before';
 import { type RequestBody, requestBody } from './request-body';
@@ -95,10 +95,7 @@ export class ReissuedRequests {
       ...(named.provider === definition.model.provider && { params: definition.model.params }),
     };
     const provider = providerOf(model.provider);
-    const { path, expanded } = await expand(pathTo(held.fold, of), model, async (origin) => {
-      await paths.reach(held, origin);
-      return pathTo(held.fold, origin);
-    });
+    const { path, expanded } = await readablePath(paths, held, { fold: held.fold, nodeId: of, model });
     const shown = await this.summaries.shown(held, held.fold, path, { segments: held.fold.segmentsOn(path) });
     const nodes = shown.map((node) => (node.nodeId === of ? unanswered(node) : node));
     const rendered = provider.render({

@@ -1,6 +1,6 @@
 import { type NodeRecord, type PathFold, summarised, type SummarySegment, unusedSegments } from '@palimpsest/context';
 import type { ActiveConversation, NodeId, RequestedNode } from '@palimpsest/conversation';
-import { type HeldPaths, type Paths, pathTo, type PathWanted } from './paths';
+import { type HeldPaths, type Paths, pathTo } from './paths';
 
 /** Which runs of a path a request holds as their summaries. */
 export interface SegmentChoice {
@@ -13,7 +13,7 @@ export interface SegmentChoice {
 
 /** Paths as requests hold them: runs as their summaries. */
 export class SummarisedPaths {
-  constructor(private readonly paths: Pick<Paths, 'hold' | 'reach' | 'readSummaries' | 'complete'>) {}
+  constructor(private readonly paths: Pick<Paths, 'reach' | 'readSummaries' | 'complete'>) {}
 
   /** The nodes whose texts a request holds, all of them read. */
   async shown(
@@ -51,7 +51,7 @@ export class SummarisedPaths {
     state: ActiveConversation,
     fold: PathFold,
     path: readonly NodeRecord[],
-    { held, wanted }: { readonly held: HeldPaths; readonly wanted: Omit<PathWanted, 'nodeId'> },
+    held: HeldPaths,
   ): Promise<readonly [SegmentChoice, ...SegmentChoice[]]> {
     const used: SegmentChoice = { segments: fold.segmentsOn(path), fresh: [] };
     const { continues } = place.kind === 'compaction' || place.kind === 'summary' ? place : {};
@@ -67,7 +67,7 @@ export class SummarisedPaths {
       case 'summary': {
         if (place.segment) return [{ segments: await this.before(held, fold, path, continues), fresh: [] }];
         // What requests behind its run hold as summaries, it need not read again.
-        await this.paths.hold({ ...wanted, nodeId: state.head });
+        await this.paths.reach(held, state.head);
         const whole = pathTo(held.fold, state.head);
         return [
           { segments: fold.segmentsOn(whole), fresh: [], ...(continues !== undefined && { instead: continues }) },

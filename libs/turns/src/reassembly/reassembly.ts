@@ -19,9 +19,9 @@ import type { NodeId, TurnId } from '@palimpsest/conversation';
 import type { ModelProvider } from '@palimpsest/providers';
 import type { ConversationRecord } from '@palimpsest/read-models';
 import type { AssistantVersion } from '../assistants';
-import { type MeasuredPath, measurePath, type PathTurn } from '../compaction/runs';
+import type { MeasuredPath, PathTurn } from '../compaction/runs';
 import { expand } from '../expansion';
-import { earlyFoldsOf, foldAhead, foldToFit } from '../folding';
+import { earlyFoldsOf, foldToFit, measureAhead } from '../folding';
 import { pathTo } from '../paths';
 import { correctionOn } from '../request-before';
 import { planRoom, planSegment, type SegmentPlan } from '../segments/plan';
@@ -227,10 +227,7 @@ export class Reassembly {
 
   /** As the next turn's first request would have it. */
   private measured({ model, early, counter, render }: Place, shown: readonly NodeRecord[]): MeasuredPath {
-    const [whole, ahead] = [render(this.fold.render(shown, null)), this.fold.over()];
-    const folding = { fold: ahead, path: shown, counter, cap: model.inputCap, early };
-    const folds = early !== undefined && foldAhead(folding, counter.request(whole));
-    return measurePath(folds ? render(ahead.render(shown, null)) : whole, shown, counter);
+    return measureAhead({ fold: this.fold, path: shown, counter, cap: model.inputCap, early, render });
   }
 
   /** As `Segments` has it: a summary ends with a turn, and never with what stands for others. */
