@@ -11,10 +11,10 @@ const BETA = 'compact-2026-01-12';
 const SUMMARISE = `Summarise. ${say('the person likes blue')}`;
 
 /** A conversation whose assistant leaves compactions to its provider, and has a second version of another provider. */
-async function begin() {
-  const { assistantId } = await api.assistant({ model, compaction: { by: 'provider' } });
+async function begin(more: Parameters<typeof api.assistant>[0] = {}, then = more) {
+  const { assistantId } = await api.assistant({ ...more, model, compaction: { by: 'provider' } });
   const { conversationId } = await api.start({ assistantId });
-  await api.assistant({ assistantId });
+  await api.assistant({ ...then, assistantId });
   return conversationId;
 }
 
@@ -101,6 +101,25 @@ describe('a compaction by the provider', () => {
       { nodeId, compaction: one.nodeId },
     ]);
     expect(await replayOf(moved)).toMatchObject({ verified: true });
+  });
+
+  describe('with summaries of parts', () => {
+    const parts = { context: { window: null, pressure: null, everyTurns: 1 } };
+    const summarised = (conversationId: string, count: number) =>
+      until(async () => {
+        const { nodes } = await api.tree(conversationId);
+        return nodes.filter(({ kind, status }) => kind === 'summary' && status === 'succeeded').length === count;
+      });
+
+    it('another provider sees all that it stands for, word by word, though a part behind it was summarised', async () => {
+      const conversationId = await begin(parts, { context: { window: null, pressure: null } });
+      await api.ask(conversationId, `I like BLUE ${LONG} ${say('noted')}`);
+      await api.compact(conversationId);
+      for (const name of ['one', 'two']) await api.ask(conversationId, `${name} ${say(`answer ${name}`)}`);
+      await summarised(conversationId, 1);
+      const moved = await api.ask(conversationId, `elsewhere ${say('there')}`, { assistantVersion: 2 });
+      expect(requested((await replayOf(moved)).body).answers).toEqual(['noted', 'answer one', 'answer two']);
+    });
   });
 
   it('an answer without the block changes nothing: so few tokens are not compacted', async () => {

@@ -90,10 +90,11 @@ export class SummarisedPaths {
       chain.unshift(await this.read(held, fold, id));
     let next = path[0]?.kind === 'compaction' ? 1 : 0;
     return chain.flatMap(({ nodeId: summary, parent }) => {
-      const [first, end] = [next, path.findIndex(({ nodeId }) => nodeId === parent)];
-      const [from, to] = [path[first]?.nodeId, path[end]?.nodeId];
+      const [from, end] = [path[next]?.nodeId, path.findIndex(({ nodeId }) => nodeId === parent)];
+      // Its model reads the compaction that stands for the run.
+      if (from === undefined || parent === null || end < next) return [];
       next = end + 1;
-      return from === undefined || to === undefined ? [] : [{ summary, from, to }];
+      return [{ summary, from, to: parent }];
     });
   }
 

@@ -16,6 +16,8 @@ export interface PathTurn extends MeasuredTurn {
   readonly messages: number;
   /** No call of it has a result that a later node sends. */
   readonly whole: boolean;
+  /** Between it and the turn before stands a compaction that was expanded: no summary reaches across. */
+  readonly apart?: true;
 }
 
 /** What a path's request holds, in tokens, about. */
@@ -65,7 +67,9 @@ export function measurePath(
     const tokens = byNode.get(node.nodeId) ?? 0;
     const last = turns.at(-1);
     const goesOn = last !== undefined && node.turnId !== null && last.turnId === node.turnId;
-    turns.push(withNode(goesOn ? (turns.pop() as GrowingTurn) : { ...NO_TURN, turnId: node.turnId }, node, tokens));
+    const apart = last !== undefined && node.kind !== 'summary' && node.parent !== last.lastNode;
+    const begun = { ...NO_TURN, turnId: node.turnId, ...(apart && { apart }) };
+    turns.push(withNode(goesOn ? (turns.pop() as GrowingTurn) : begun, node, tokens));
   }
   return { fixed: byNode.get(null) ?? 0, turns };
 }

@@ -1,5 +1,5 @@
 import type { ContextChoice } from '@palimpsest/assistant';
-import type { NodeRecord, SummarySegment } from '@palimpsest/context';
+import { type MadeSummary, nextSegment, type PathStep, type SummarySegment } from '@palimpsest/context';
 import type { NodeId } from '@palimpsest/conversation';
 import type { MeasuredPath, PathTurn } from '../compaction/runs';
 import { tokensOf } from '../compaction/due';
@@ -11,16 +11,6 @@ export interface Leaving {
   readonly segments: readonly SummarySegment[];
   readonly runs: readonly LeavingRun[];
 }
-
-/** A summary of a run that was made, and up to where. */
-export interface MadeSummary {
-  readonly summary: NodeId;
-  readonly continues: NodeId | null;
-  readonly parent: NodeId;
-}
-
-/** Summaries in a row, as they are made of one path at most. */
-export const MOST_AT_ONCE = 4;
 
 /** A path as it would be measured with a summary of full length in place of each run. */
 export function withRuns(
@@ -49,33 +39,14 @@ export function runOf(path: MeasuredPath, { upTo, reason }: SegmentPlan, maxToke
   return { upTo, reason, turns: left.length, tokens, saves: Math.max(0, tokens - maxTokens) };
 }
 
-/** The next summary that was made of this path and reaches no farther than `upTo`; of several the oldest. */
-export function nextMade(
-  path: readonly Pick<NodeRecord, 'nodeId' | 'kind'>[],
-  made: readonly MadeSummary[],
-  used: readonly SummarySegment[],
-  upTo: NodeId,
-): SummarySegment | undefined {
-  const placeOf = (id: NodeId): number => path.findIndex(({ nodeId }) => nodeId === id);
-  const last = used.at(-1);
-  const start = last ? placeOf(last.to) + 1 : path[0]?.kind === 'compaction' ? 1 : 0;
-  const end = placeOf(upTo);
-  const from = path[start]?.nodeId;
-  const next = made.find(({ continues, parent }) => {
-    const place = placeOf(parent);
-    return continues === (last?.summary ?? null) && place >= start && place <= end;
-  });
-  return next && from !== undefined ? { summary: next.summary, from, to: next.parent } : undefined;
-}
-
 /** Runs for which a summary was made since stand as that. */
 export function withMade(
-  path: readonly Pick<NodeRecord, 'nodeId' | 'kind'>[],
+  path: readonly PathStep[],
   made: readonly MadeSummary[],
   { segments, runs }: Leaving,
 ): Leaving {
   const [first, ...others] = runs;
-  const next = first && nextMade(path, made, segments, first.upTo);
+  const next = first && nextSegment(path, made, segments, first.upTo);
   if (!first || next?.to !== first.upTo) return { segments, runs };
   return withMade(path, made, { segments: [...segments, next], runs: others });
 }

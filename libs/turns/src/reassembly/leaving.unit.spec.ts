@@ -1,11 +1,15 @@
 import type { PathTurn } from '../compaction/runs';
 import { tokensOf } from '../compaction/due';
-import { nextMade, runOf, withMade, withRuns } from './leaving';
+import { runOf, withMade, withRuns } from './leaving';
 
 const choice = { summaries: { maxTokens: 50, totalTokens: 300 } };
 const turns = [1, 2, 3, 4].map((at): PathTurn => ({ lastNode: `n${at}`, tokens: 100, messages: 2, whole: true }));
 const measured = { fixed: 10, turns };
-const path = [1, 2, 3, 4].map((at) => ({ nodeId: `n${at}`, kind: 'turn' as const }));
+const path = [1, 2, 3, 4].map((at) => ({
+  nodeId: `n${at}`,
+  kind: 'turn' as const,
+  parent: at > 1 ? `n${at - 1}` : null,
+}));
 const made = (summary: string, parent: string, continues: string | null = null) => ({ summary, parent, continues });
 const run = runOf(measured, { upTo: 'n2', reason: 'window' }, choice.summaries.maxTokens);
 
@@ -29,16 +33,5 @@ describe('a run for which nobody made a summary', () => {
     expect(withMade(path, [made('s', 'n1')], leaving)).toEqual(leaving);
     const segment = { summary: 's', from: 'n1', to: 'n2' };
     expect(withMade(path, [made('s', 'n2')], leaving)).toEqual({ segments: [segment], runs: [] });
-  });
-});
-
-describe('a summary that was made', () => {
-  it('is used where it reaches no farther than what leaves, the oldest first, and goes on from those that are used', () => {
-    const all = [made('long', 'n3'), made('short', 'n1'), made('later', 'n2'), made('next', 'n2', 'short')];
-    const first = { summary: 'short', from: 'n1', to: 'n1' };
-    expect(nextMade(path, all, [], 'n2')).toEqual(first);
-    expect(nextMade(path, all, [first], 'n2')).toEqual({ summary: 'next', from: 'n2', to: 'n2' });
-    expect(nextMade(path, all, [first], 'n1')).toBeUndefined();
-    expect(nextMade(path, [made('elsewhere', 'other')], [], 'n4')).toBeUndefined();
   });
 });

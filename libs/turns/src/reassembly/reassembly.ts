@@ -3,7 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ContextChoice, ModelChoice } from '@palimpsest/assistant';
 import {
   type EarlyFolds,
+  type MadeSummary,
   type MakeCounter,
+  nextSegment,
   type NodeRecord,
   PathFold,
   type PathNode,
@@ -24,8 +26,8 @@ import { expand } from '../expansion';
 import { earlyFoldsOf, foldToFit, measureAhead } from '../folding';
 import { pathTo } from '../paths';
 import { correctionOn } from '../request-before';
-import { planRoom, planSegment, type SegmentPlan } from '../segments/plan';
-import { type Leaving, type MadeSummary, MOST_AT_ONCE, nextMade, runOf, withMade, withRuns } from './leaving';
+import { MOST_AT_ONCE, planRoom, planSegment, type SegmentPlan } from '../segments/plan';
+import { type Leaving, runOf, withMade, withRuns } from './leaving';
 import type { LeavingRun, NotAgain, ReassembledRequest } from './reassembled';
 import { ShownTexts } from './shown-texts';
 
@@ -220,7 +222,7 @@ export class Reassembly {
     const measured = withRuns(this.measured(place, shown), runs, context);
     const planned = plan(measured, (turn) => this.mayEnd(turn));
     if (!planned) return undefined;
-    const made = runs.length === 0 ? nextMade(path, this.made(), segments, planned.upTo) : undefined;
+    const made = runs.length === 0 ? nextSegment(path, this.made(), segments, planned.upTo) : undefined;
     if (made) return { segments: [...segments, made], runs };
     return { segments, runs: [...runs, runOf(measured, planned, context.summaries.maxTokens)] };
   }

@@ -18,6 +18,9 @@ export interface PlanLimits {
   readonly mayEnd: (turn: PathTurn) => boolean;
 }
 
+/** Summaries of one path in a row, where one has to be shorter than was planned since its model takes less. */
+export const MOST_AT_ONCE = 4;
+
 /** What is to leave at a path's end, where anything is: of what window, turns and pressure say, whatever goes farthest. */
 export function planSegment(path: MeasuredPath, choice: ContextChoice, limits: PlanLimits): SegmentPlan | undefined {
   const turns = verbatimOf(path);
@@ -85,9 +88,13 @@ export function roomBefore(path: MeasuredPath, { pressure }: ContextChoice, cap:
 
 type Allows = (left: readonly PathTurn[], kept: readonly PathTurn[]) => boolean;
 
-/** The place of the last turn that leaves. */
+/** The places of turns that may be the last that leaves: all behind the first one without a break. */
 function cutsOf(turns: readonly PathTurn[], mayEnd: PlanLimits['mayEnd'], allows: Allows): readonly number[] {
-  return turns.flatMap((turn, at) => (mayEnd(turn) && allows(turns.slice(0, at + 1), turns.slice(at + 1)) ? [at] : []));
+  const broken = turns.findIndex(({ apart }, at) => apart && at > 0);
+  return turns.flatMap((turn, at) => {
+    const isBehind = broken >= 0 && at >= broken;
+    return !isBehind && mayEnd(turn) && allows(turns.slice(0, at + 1), turns.slice(at + 1)) ? [at] : [];
+  });
 }
 
 const firstCut = (...args: Parameters<typeof cutsOf>): number => cutsOf(...args).at(0) ?? NOWHERE;

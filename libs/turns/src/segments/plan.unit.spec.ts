@@ -49,6 +49,13 @@ describe('the window', () => {
     expect(planSegment({ fixed: 100, turns }, window(24, 12), limits)).toEqual({ upTo: 'n4', reason: 'window' });
   });
 
+  it('is cut in front of a compaction that was expanded, and behind it once all before has left', () => {
+    const turns = pathOf(12).turns.map((one, at) => (at === 3 ? { ...one, apart: true as const } : one));
+    expect(planSegment({ fixed: 100, turns }, window(24, 12), limits)).toEqual({ upTo: 'n3', reason: 'window' });
+    const left = { fixed: 100, turns: turns.slice(3) };
+    expect(planSegment(left, window(18, 12), limits)).toEqual({ upTo: 'n6', reason: 'window' });
+  });
+
   it('counts a question without an answer as one message', () => {
     expect(planSegment(pathOf(23, { messages: 1 }), window(24, 12), limits)).toBeUndefined();
     expect(planSegment(pathOf(24, { messages: 1 }), window(24, 12), limits)).toMatchObject({ upTo: 'n12' });

@@ -13,7 +13,7 @@ import { type ContextTooLarge, RequestImpossible } from '../request-too-large';
 import { untilEnded } from '../until-ended';
 import { LOOK_AGAIN, POLICY, type Upkeep } from '../upkeep/upkeep';
 import type { WorkCalls } from '../work-calls';
-import { planRoom, planSegment, roomBefore, type SegmentPlan, verbatimOf } from './plan';
+import { MOST_AT_ONCE, planRoom, planSegment, roomBefore, type SegmentPlan, verbatimOf } from './plan';
 
 export interface SegmentsOptions {
   readonly writer: Pick<ConversationWriter, 'look' | 'read' | 'measure'>;
@@ -39,9 +39,6 @@ interface Place {
 
 /** What came of a summary: it stands, or another process is at it; or it failed; or none was asked for. */
 type Came = 'made' | 'failed' | 'not_tried';
-
-/** Summaries in a row, where one has to be shorter than was planned since its model takes less. */
-const MOST_AT_ONCE = 4;
 
 /** Has the oldest messages of a conversation summarised, once, part by part: each part is a `summary` node under the last node that it covers. */
 export class Segments implements Upkeep {
