@@ -120,6 +120,39 @@ describe('a compaction by the provider', () => {
       const moved = await api.ask(conversationId, `elsewhere ${say('there')}`, { assistantVersion: 2 });
       expect(requested((await replayOf(moved)).body).answers).toEqual(['noted', 'answer one', 'answer two']);
     });
+
+    it('a process that starts anew reads the runs on both sides of it where a draft is to hold them whole', async () => {
+      const conversationId = await begin(parts);
+      await api.ask(conversationId, `I like BLUE ${say('noted')}`);
+      await api.ask(conversationId, `${LONG} ${say('noted too')}`);
+      await summarised(conversationId, 1);
+      await api.ask(conversationId, `three ${say('answer three')}`);
+      await summarised(conversationId, 2);
+      await api.compact(conversationId);
+      await api.ask(conversationId, `four ${say('answer four')}`);
+      await api.ask(conversationId, `five ${say('answer five')}`, { assistantVersion: 2 });
+      await summarised(conversationId, 4);
+      const last = await api.ask(conversationId, `six ${say('answer six')}`, { assistantVersion: 2 });
+      expect(requested((await replayOf(last)).body).answers).toEqual(['answer five']);
+      const transform = await api.at(await deployment.start()).makePlaybook(conversationId, {});
+      expect(requested((await api.replay(transform.nodes[0] ?? '')).body).answers).toEqual(
+        ['noted', 'noted too', ...['three', 'four', 'five', 'six'].map((name) => `answer ${name}`)], // prettier-ignore
+      );
+    });
+  });
+
+  it('a result that was folded in front of it is read on where another provider sees it expanded', async () => {
+    const text = Array.from({ length: 100 }, (_, row) => `row ${row}: ${row * 7919}`).join('\n');
+    deployment.tools.behave(() => ({ text }));
+    const context = { window: null, pressure: null };
+    const conversationId = await begin({ tools: [{ type: 'http', name: 'lookup' }], context });
+    await api.ask(conversationId, `look it up [[sim: call lookup {}]] ${say('found')}`);
+    await api.ask(conversationId, `${LONG} ${say('noted')}`);
+    await api.compact(conversationId);
+    const moved = await api.ask(conversationId, `[[sim: read]] ${say('read')}`, { assistantVersion: 2 });
+    const [folded, page] = requested((await api.replay(moved.head ?? '')).body).results;
+    expect(folded?.text).not.toContain(text);
+    expect(page?.text).toContain(text);
   });
 
   it('an answer without the block changes nothing: so few tokens are not compacted', async () => {

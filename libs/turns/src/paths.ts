@@ -133,17 +133,29 @@ export class Paths {
     const unread = new Set(nodes.filter((node) => node.unread).map(({ nodeId }) => nodeId));
     const last = [...unread].at(-1);
     if (last === undefined) return false;
-    const { path } = await this.tree.path(held.conversationId, last);
+    // Of a path on which a compaction was expanded some stand before that.
+    const { path } = await this.tree.path(held.conversationId, last, { lineage: true });
     const rows = path.filter(({ node_id }) => unread.has(node_id));
     await this.readEvents(held.fold, held.conversationId, rows);
     return true;
   }
+    const missing = [...unread].find((nodeId) => held.fold.node(nodeId)?.unread);
+    if (missing !== undefined)
+      throw new Error(`Node ${missing} is on the path, and the tree does not have it any more.`);
 
-  /** The whole text of a result that is folded under this handle on the path to a node, also where a summary stands for it by now. */
+  /**
+   * The whole text of a result that is folded under this handle on the lineage of a node, also where a summary stands for it by now, or a
+   * compaction that requests may hold expanded.
+   */
   async foldedOn(held: HeldPaths, nodeId: NodeId, handle: string): Promise<string | undefined> {
-    const found = held.fold.foldedOn(nodeId, handle);
-    if (found !== undefined || !(await this.complete(held, pathTo(held.fold, nodeId)))) return found;
-    return held.fold.foldedOn(nodeId, handle);
+    for (let id: NodeId | null = nodeId; id !== null;) {
+      await this.reach(held, id);
+      const path = pathTo(held.fold, id);
+      const found = held.fold.foldedOn(id, handle);
+      if (found !== undefined) return found;
+      if (!(await this.complete(held, path))) id = path[0]?.origin ?? null;
+    }
+    return undefined;
   }
 
   /** The request of a path's last node as it was placed, root first; null for no node. */
