@@ -17,6 +17,7 @@ import {
 import type { ConversationSource, NodeId } from '@palimpsest/conversation';
 import {
   type ConversationLog,
+  type ConversationRecord,
   conversationStream,
   type ConversationTree,
   eventsOfNodes,
@@ -24,6 +25,7 @@ import {
   type PathRow,
 } from '@palimpsest/read-models';
 import { LRUCache } from 'lru-cache';
+import { beginningOf } from './cut-appends';
 
 /** What this process holds of a conversation: the events of the paths that it assembled, opened, and all since. */
 export interface HeldPaths {
@@ -137,11 +139,11 @@ export class Paths {
     const { path } = await this.tree.path(held.conversationId, last, { lineage: true });
     const rows = path.filter(({ node_id }) => unread.has(node_id));
     await this.readEvents(held.fold, held.conversationId, rows);
-    return true;
-  }
     const missing = [...unread].find((nodeId) => held.fold.node(nodeId)?.unread);
     if (missing !== undefined)
       throw new Error(`Node ${missing} is on the path, and the tree does not have it any more.`);
+    return true;
+  }
 
   /**
    * The whole text of a result that is folded under this handle on the lineage of a node, also where a summary stands for it by now, or a
@@ -245,13 +247,24 @@ export class Paths {
       throw new Error(`The request of ${unknown} is copied from, and neither the stream's end nor the tree has it.`);
   }
 
-  private async begin({ conversationId, nodeId, turnStartedAt }: PathWanted): Promise<HeldPaths> {
+  private async begin({ conversationId, nodeId, revision, turnStartedAt }: PathWanted): Promise<HeldPaths> {
     const fold = new PathFold(this.readItems);
-    const revision = await this.read(fold, conversationId, nodeId);
-    const through = revision < turnStartedAt ? revision : turnStartedAt - 1n;
+    const known = await this.read(fold, conversationId, nodeId);
+    const through = known < turnStartedAt ? known : turnStartedAt - 1n;
     const held: HeldPaths = { conversationId, fold, through, placed: new LRUCache({ max: REQUESTS_HELD }) };
+    if (through === known && known < revision) {
+      const events = await this.log.after(conversationId, through);
+      for (const event of await this.withBeginning(conversationId, events)) fold.put(event);
+      held.through = events.at(-1)?.revision ?? through;
+    }
     this.held.set(conversationId, held);
     return held;
+  }
+
+  /** Events beyond those that the tree knows, and those that it knows of the append with which they begin. */
+  private async withBeginning(conversationId: string, events: readonly ConversationRecord[]) {
+    const [first] = events;
+    return first ? [...(await beginningOf(this.log, conversationId, first)), ...events] : events;
   }
 
   /** A path that grows from a node which nobody asked for since this process holds the conversation, or from another one's. */
@@ -297,7 +310,8 @@ export class Paths {
       sources.map(async ({ conversationId: id, revision: end }) => {
         const known = (await this.tree.conversation(id))?.revision ?? -1n;
         const revisions = Array.from({ length: Math.max(0, end - Number(known)) }, (_, n) => known + BigInt(n + 1));
-        return { stream: conversationStream(id), events: revisions.length ? await this.log.at(id, revisions) : [] };
+        const events = revisions.length ? await this.log.at(id, revisions) : [];
+        return { stream: conversationStream(id), events: await this.withBeginning(id, events) };
       }),
     );
   }
