@@ -1,5 +1,4 @@
 import {
-  coveredOn,
   type NodeRecord,
   leftOutOf,
   type PathFold,
@@ -38,11 +37,12 @@ import { turnsBefore } from './extraction/before';
 import { exchangeOn, messagesOf, readerOf } from './extraction/exchange';
 import { earlyFoldsOf, foldToFit, measureAhead } from './folding';
 import { expansionsFor, readablePath } from './expansion';
+import { failedSummaries } from './failed-summaries';
 import type { HeldPaths } from './paths';
 import { ReissuedRequests, type ReissuedRequestsOptions } from './reissued-requests';
 import { beginning, correctionOn, requestBefore } from './request-before';
 import { type RequestBody, requestBody } from './request-body';
-import { ContextTooLarge, type FailedSummary } from './request-too-large';
+import { ContextTooLarge } from './request-too-large';
 import { type SegmentChoice, SummarisedPaths } from './summarised-paths';
 import type { TurnState, UnsettledTurn } from './turn-state';
 
@@ -286,21 +286,6 @@ const summaryFolded = (nodeId: NodeId, segment: SummarySegment): EventOf<'Summar
   data: { nodeId, ...segment },
   content: null,
 });
-
-/** Of runs that end in what a request holds word by word. */
-function failedSummaries(
-  { nodes }: ActiveConversation,
-  path: readonly NodeRecord[],
-  segments: readonly SummarySegment[] = [],
-): readonly FailedSummary[] {
-  const covered = coveredOn(path, segments);
-  const whole = new Set(path.map(({ nodeId }) => nodeId).filter((nodeId) => !covered.has(nodeId)));
-  return [...nodes].flatMap(([nodeId, node]) =>
-    node.kind === 'summary' && node.status === 'failed' && whole.has(node.parent)
-      ? [{ nodeId, reason: node.reason }]
-      : [],
-  );
-}
 
 /** A turn's question and when it was asked. */
 function askedIn(fold: PathFold, turnId: TurnId): Pick<UnsettledTurn, 'question' | 'moment'> {
