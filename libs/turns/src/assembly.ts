@@ -34,7 +34,7 @@ import { isExact, thinks } from '@palimpsest/providers';
 import type { AssistantVersion } from './assistants';
 import type { MeasuredPath } from './compaction/runs';
 import { turnsBefore } from './extraction/before';
-import { exchangeOn, messagesOf, readerOf } from './extraction/exchange';
+import { exchangeAt, messagesOf, readerOf } from './extraction/exchange';
 import { earlyFoldsOf, foldToFit, measureAhead } from './folding';
 import { expansionsFor, readablePath } from './expansion';
 import { failedSummaries } from './failed-summaries';
@@ -172,7 +172,9 @@ export class Assembly {
       const summaries = choice.fresh.map((segment) => summaryFolded(nodeId, segment));
       const at = revision + 1n + BigInt(before.length + expansions.length + summaries.length);
       if (place.kind === 'extraction') {
-        const alone = render(exchangeAlone(fold, path, nodeAt(at)));
+        const exchange = await exchangeAt(paths, held, place.parent);
+        if (!exchange) throw new Error(`The turn that ${nodeId} is to read was not read.`);
+        const alone = render(messagesOf(exchange, nodeAt(at)));
         return { rendered: alone, folds: [], tokens: counter.request(alone), summaries, leftOut: [] };
       }
       const shown = await this.summaries.shown(held, fold, path, choice);
@@ -292,13 +294,6 @@ function askedIn(fold: PathFold, turnId: TurnId): Pick<UnsettledTurn, 'question'
   const [question, moment] = [fold.questionOf(turnId), fold.momentOf(turnId)];
   if (!question || !moment) throw new Error(`What turn ${turnId} asked is needed, and its start was not read.`);
   return { question: question.text, moment };
-}
-
-/** Of an extraction: its turn's own messages, and nothing else of the path. */
-function exchangeAlone(fold: PathFold, path: readonly NodeRecord[], node: NodeRecord): readonly PathNode[] {
-  const exchange = exchangeOn(fold, path);
-  if (!exchange) throw new Error(`The turn that ${node.nodeId} is to read was not read.`);
-  return messagesOf(exchange, node);
 }
 
 const NOTHING: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', path: '', headers: {}, sdk: '' };

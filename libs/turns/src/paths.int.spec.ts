@@ -4,6 +4,7 @@ import { createHandler, EventCodec, InMemoryEventStore } from '@palimpsest/event
 import { context, testKeys } from '@palimpsest/event-store/testing';
 import { ConversationLog, conversationTree, ConversationTree } from '@palimpsest/read-models';
 import { createReadModel, type TestReadModel } from '../../../test/support/read-model';
+import { exchangeAt } from './extraction/exchange';
 import { Paths, pathTo } from './paths';
 
 const A = '0197f7a0-0000-7000-8000-00000000000a';
@@ -92,4 +93,13 @@ it('a path is the same wherever the read model stands, within an append too', as
     await conversationTree.apply([stored], model.pool);
     expect({ at: stored.revision, ...(await seen()) }).toEqual({ at: stored.revision, ...whole });
   }
+});
+
+it('a turn for which a summary stands is read where an extraction asks what it says', async () => {
+  const { store, hold } = await told();
+  for await (const stored of store.readAll()) await conversationTree.apply([stored], model.pool);
+  const { paths, held } = await hold();
+  expect(held.fold.node('t1-2')?.unread).toBe(true);
+  const exchange = await exchangeAt(paths, held, 't1-2');
+  expect(exchange).toMatchObject({ question: { text: 'question 1' }, questionAt: 'sent/0', answerAt: ['received/0'] });
 });

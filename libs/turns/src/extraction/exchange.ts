@@ -3,6 +3,7 @@ import type { NodeRecord, PathFold, PathNode, SourcedText } from '@palimpsest/co
 import { ITEM_TAGS, type ItemPlace, type NodeId, type TurnId } from '@palimpsest/conversation';
 import { answerSchema, type Moment } from '@palimpsest/dialogue-state';
 import { type RenderInput, textOfItems } from '@palimpsest/providers';
+import { type HeldPaths, type Paths, pathTo } from '../paths';
 
 /** A turn that ended: its question and its final answer. What came between, tools and their results, is not of it. */
 export interface Exchange {
@@ -33,6 +34,19 @@ export function exchangeOn(fold: PathFold, path: readonly NodeRecord[]): Exchang
       type === 'assistant' ? [`received/${index}` as const] : [],
     ),
   };
+}
+
+/** The turn that ends with a node, also where a summary stands for it by now and nothing of it was read. */
+export async function exchangeAt(
+  paths: Pick<Paths, 'complete'>,
+  held: HeldPaths,
+  nodeId: NodeId,
+): Promise<Exchange | undefined> {
+  const path = pathTo(held.fold, nodeId);
+  const first = path.findIndex(({ turnId }) => turnId === path.at(-1)?.turnId);
+  // The node before has the calls whose results it sent.
+  await paths.complete(held, path.slice(Math.max(0, first - 1)));
+  return exchangeOn(held.fold, pathTo(held.fold, nodeId));
 }
 
 export const answerTextOf = ({ received }: Pick<NodeRecord, 'received'>): string => textOfItems(received?.items ?? []);

@@ -6,7 +6,7 @@ import type { ConversationIdentity } from '../identity';
 import type { Paths } from '../paths';
 import type { Statements } from '../statements';
 import type { WorkCalls } from '../work-calls';
-import { exchangeOn } from './exchange';
+import { exchangeAt } from './exchange';
 import { judgeExtraction } from './judge-extraction';
 
 export interface ExtractorOptions {
@@ -53,8 +53,7 @@ export class Extractor {
 
   private async exchange(conversationId: string, nodeId: NodeId, revision: bigint) {
     const wanted = { conversationId, nodeId, revision, turnStartedAt: revision + 1n };
-    const { fold } = await this.options.paths.hold(wanted);
-    const found = fold.pathTo(nodeId);
-    return 'path' in found ? exchangeOn(fold, found.path) : undefined;
+    const { paths } = this.options;
+    return exchangeAt(paths, await paths.hold(wanted), nodeId);
   }
 }
