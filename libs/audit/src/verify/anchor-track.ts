@@ -35,6 +35,8 @@ export interface TrackOptions {
   readonly store: EventStore;
   readonly findings: Findings;
   readonly heads: Heads;
+  /** The last position of the walk. */
+  readonly end: bigint;
   /** Null: every key is as good as the other. */
   readonly trusted: readonly AnchorPublicKey[] | null;
   /** Events up to here were not walked. */
@@ -158,7 +160,10 @@ export class AnchorTrack {
     if (place && place.revision !== BigInt(number))
       fault('anchor_differs', `Anchor ${number} stands at revision ${place.revision}.`);
     if (!this.continues(anchor, fault)) return undefined;
-    if (this.origin === 'outside') await this.compareWithLog(anchor);
+    if (this.origin === 'outside' && (await this.compareWithLog(anchor)) === 'younger') {
+      this.ended = true;
+      return undefined;
+    }
     const gap = this.last && BigInt(after) < BigInt(this.last.statement.to);
     if (gap) fault('anchor_differs', `Anchor ${number} begins before the end of the one before it.`);
     if (this.last?.statement.number === number - 1 && previous !== digestOfAnchor(this.last))
@@ -186,8 +191,9 @@ export class AnchorTrack {
     return false;
   }
 
-  private async compareWithLog(anchor: SignedAnchor): Promise<void> {
-    const { store, findings } = this.options;
+  /** `younger`: it was signed since the walk began, and so were those behind it. */
+  private async compareWithLog(anchor: SignedAnchor): Promise<'younger' | undefined> {
+    const { store, findings, end } = this.options;
     const revision = BigInt(anchor.statement.number);
     const thing = await thingAt(store, ANCHOR_STREAM, revision);
     const logged = thing?.event ? parseAnchor(thing.event.data) : null;
@@ -204,6 +210,7 @@ export class AnchorTrack {
         ),
       );
     }
+    return thing && thing.place.position > end ? 'younger' : undefined;
   }
 
   /**

@@ -75,7 +75,7 @@ export async function verifyLog(options: VerifyOptions): Promise<VerifyReport> {
   const heads = new Heads(store);
   const only = conversationId === undefined ? null : `conversation-${conversationId}`;
   const covers = (stream: string) => only === null || stream === only;
-  const trackOptions = { store, findings, heads, trusted: options.trusted ?? null, since, covers };
+  const trackOptions = { store, findings, heads, end, trusted: options.trusted ?? null, since, covers };
   const [inside, outside] = tracksOf(options, trackOptions, end);
   const tracks = outside ? [inside, outside] : [inside];
   const contents = contentsOf(options, findings, only);

@@ -85,6 +85,20 @@ describe('a log that nobody touched', () => {
     expect(report).toMatchObject({ ok: true, sealed: log.of('conversation-b').length });
   });
 
+  it('is sound though it goes on, and is anchored, while it is looked at', async () => {
+    const { anchored } = await verify();
+    async function* growing() {
+      yield* sample.anchors;
+      await writeNotes(log.store, 'conversation-later', 2);
+      const last = await lastAnchor(log.store);
+      const next = await appendNextAnchor(log.store, last, key, new Date());
+      if (next) yield next.anchor;
+    }
+    const report = await verify({ outside: growing() });
+    expect(report.faults.map(shown)).toEqual([]);
+    expect(report.outside).toEqual(anchored);
+  });
+
   it('verifies without any key', async () => {
     const { content: _, ...keyless } = { content, store: log.store, outside: outside() };
     expect(await verifyLog(keyless)).toMatchObject({ ok: true, opened: 0, payloads: 2 });
