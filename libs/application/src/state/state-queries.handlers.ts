@@ -59,8 +59,9 @@ async function placedAt<T>(
 const noSuchNode = refused('not_found', 'There is no such node.');
 const notYet = refused('not_found', 'The node was not there yet. Ask as of a later revision, position or instant.');
 
-const isOf = async ({ tree }: System, { conversationId }: ConversationIdentity, nodeId: string) =>
-  (await tree.node(nodeId))?.conversation_id === conversationId;
+/** By the conversation's own stream, as it is now. */
+const isOf = async ({ writer }: System, { conversationId, tenantId }: ConversationIdentity, nodeId: string) =>
+  leadsTo((await writer.read(conversationId, tenantId)).state, nodeId);
 
 /** A node of a conversation from which this one grows, as it was then. */
 async function before(system: System, { conversationId }: ConversationIdentity, nodeId: string) {
