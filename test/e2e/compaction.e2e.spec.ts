@@ -2,7 +2,7 @@ import type { AssistantSpecification } from '@palimpsest/application';
 import { randomUUID } from 'node:crypto';
 import { type Node, type Turn, until } from '../support/client';
 import { requested, unpairedIn } from '../support/client-requests';
-import { eventsOf } from '../support/installation';
+import { eventsOf, mortal } from '../support/installation';
 import { api, deployment, process, say } from '../support/one-process';
 
 const anthropic = { provider: 'simulated', name: 'simulated-anthropic' } as const;
@@ -315,7 +315,7 @@ describe('a process that dies in a compaction', () => {
   it('leaves a node that another closes as interrupted; its late answer changes nothing, and the next one may', async () => {
     const conversationId = await api.conversation([], summariser(`[[sim: stall ms=3000 times=1]] ${SUMMARY}`));
     const before = await api.ask(conversationId, say('one'));
-    const lost = await deployment.start();
+    const lost = await deployment.start(mortal);
     const left = api.at(lost).compact(conversationId);
     left.catch(() => undefined);
     await until(async () => (await api.tree(conversationId)).nodes.some(({ kind }) => kind === 'compaction'));

@@ -1,9 +1,10 @@
 import { type Client, until } from '../support/client';
 import { unpairedIn } from '../support/client-requests';
+import { mortal } from '../support/installation';
 import { api, deployment } from '../support/one-process';
 
 it('T02: the program is killed between a tool call and its result: the turn is carried on, and no write runs twice, and its unknown outcome is shown', async () => {
-  const victim = await deployment.spawn();
+  const victim = await deployment.spawn(mortal);
   const conversationId = await api.conversation(['note', 'lookup']);
   const held = deployment.tools.hold();
   const question = '[[sim: call note {"w":1}]] [[sim: call lookup {"r":1}]] [[sim: say carried on]]';
@@ -44,7 +45,7 @@ it('T02: the program is killed between a tool call and its result: the turn is c
 });
 
 it('loses nothing that was acknowledged when it is killed at once after the answer, and knows keys from before', async () => {
-  const victim = await deployment.spawn();
+  const victim = await deployment.spawn(mortal);
   const conversationId = await api.conversation(['note']);
   const answered = await api
     .at(victim)
@@ -58,7 +59,7 @@ it('loses nothing that was acknowledged when it is killed at once after the answ
 });
 
 it('C09: across a restart and on another process, its answer lost: one key is one run with one answer, and another body 409', async () => {
-  let process = await deployment.spawn();
+  let process = await deployment.spawn(mortal);
   const conversationId = await api.conversation(['note']);
   const question = 'once [[sim: call note {"k":1}]] [[sim: say done]]';
   const ask = (client: Client, text = question) => client.ask(conversationId, text, { key: 'lost' });
@@ -86,7 +87,7 @@ it('C09: across a restart and on another process, its answer lost: one key is on
 });
 
 it('a question that waits in the queue outlives the process that took it, and is answered next', async () => {
-  const victim = await deployment.spawn();
+  const victim = await deployment.spawn(mortal);
   const conversationId = await api.conversation([], {}, { whenBusy: 'queue' });
   const { turnId } = await api.at(victim).begin(conversationId, '[[sim: stall ms=1500]] [[sim: say one]]');
   const lost = api.at(victim).ask(conversationId, '[[sim: say two]]').catch(() => 'lost'); // prettier-ignore

@@ -1,7 +1,7 @@
 import { subjectKeyId } from '@palimpsest/event-store';
 import { type Client, until } from '../support/client';
 import { requested } from '../support/client-requests';
-import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { Deployment, eventsOf, type InnerProcess, mortal } from '../support/installation';
 
 let deployment: Deployment;
 let process: InnerProcess;
@@ -144,7 +144,7 @@ describe('a transform', () => {
 
   it('whose process died goes on under the same key: the attempt left behind is closed, and counts for none', async () => {
     const { conversationId } = await asked('[[sim: draft-errors 1]] [[sim: draft-stall ms=60000 round=2]]');
-    const dying = await deployment.start();
+    const dying = await deployment.start(mortal);
     const lost = api
       .at(dying)
       .makePlaybook(conversationId, {}, 'over')

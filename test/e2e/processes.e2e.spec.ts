@@ -1,6 +1,6 @@
 import { type Client, type Turn, until } from '../support/client';
 import { requested, unpairedIn } from '../support/client-requests';
-import { Deployment, eventsOf, type InnerProcess, linesOf, type Process } from '../support/installation';
+import { Deployment, eventsOf, type InnerProcess, linesOf, mortal, type Process } from '../support/installation';
 
 let deployment: Deployment;
 let one: InnerProcess;
@@ -136,7 +136,7 @@ describe('two processes on one log', () => {
 
 describe('a process that lost its database while it carried a turn', () => {
   it('T02: the turn is taken over; the started write is closed as interrupted, the read runs again, and 409 meanwhile', async () => {
-    const lost = await deployment.start();
+    const lost = await deployment.start(mortal);
     const conversationId = await api.conversation(['note', 'lookup']);
     const held = deployment.tools.hold();
     const question = 'do both [[sim: call note {"w":1}]] [[sim: call lookup {"r":1}]] [[sim: say carried on]]';
@@ -169,7 +169,7 @@ describe('a process that lost its database while it carried a turn', () => {
   });
 
   it('takes a pending call over with the same bytes', async () => {
-    const lost = await deployment.start();
+    const lost = await deployment.start(mortal);
     const conversationId = await api.conversation();
     const { turnId } = await api.at(lost).begin(conversationId, `[[sim: stall ms=60000 times=1]] ${say('at last')}`);
     const sent = () => deployment.model.captures.filter(({ body }) => body.includes('at last'));

@@ -231,7 +231,7 @@ export class Client {
   }
 
   /** Waits until the turn has ended, on whatever process that may be. */
-  async ended(conversationId: string, turnId: string, withinMs = 30_000): Promise<Turn> {
+  async ended(conversationId: string, turnId: string, withinMs = 60_000): Promise<Turn> {
     const end = performance.now() + withinMs;
     for (;;) {
       const turn = await this.turn(conversationId, turnId);
@@ -372,7 +372,7 @@ const atLeast = (minRevision: string | undefined): string =>
   minRevision === undefined ? '' : `?minRevision=${minRevision}`;
 
 /** Looks again and again until it is so. */
-export async function until(holds: () => Promise<boolean> | boolean, withinMs = 20_000): Promise<void> {
+export async function until(holds: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`It did not come about within ${withinMs} ms.`);

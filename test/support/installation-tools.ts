@@ -63,7 +63,7 @@ export class ToolServer {
   }
 
   /** The next run to come, or one that came since `count` were there. */
-  async arrival(count = this.runs.length, withinMs = 20_000): Promise<ToolRunSeen> {
+  async arrival(count = this.runs.length, withinMs = 60_000): Promise<ToolRunSeen> {
     const end = performance.now() + withinMs;
     for (;;) {
       const run = this.runs[count];

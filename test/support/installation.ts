@@ -20,14 +20,20 @@ import { newLog } from './test-log';
 
 export type Settings = Readonly<Record<string, string>>;
 
-/** Short, so that a takeover is seen within seconds, and long enough for a busy machine. */
-const shortTimes: Settings = {
-  PALIMPSEST_LEASE_MS: '1500',
-  PALIMPSEST_LEASE_RENEW_MS: '200',
+/**
+ * Short is what a test would only wait for. Bounds that end a wait are out of a busy machine's reach: what a question or a query waits for has
+ * time to come, and leases are as long as by default, so that whoever lives keeps its turns.
+ */
+const times: Settings = {
   PALIMPSEST_SWEEP_MS: '200',
   PALIMPSEST_CALL_RETRY_MS: '20',
   PALIMPSEST_SHUTDOWN_GRACE_MS: '200',
+  PALIMPSEST_EXTRACTION_MS: '30000',
+  PALIMPSEST_MAX_WAIT_MS: '30000',
 };
+
+/** Of a process that is to die: how long its own leases outlive it. */
+export const mortal: Settings = { PALIMPSEST_LEASE_MS: '1500', PALIMPSEST_LEASE_RENEW_MS: '200' };
 
 /** A process of an installation, as far as anything matters: its own pool, engine and leases. */
 export interface Process {
@@ -241,7 +247,7 @@ export class Deployment {
     // Another database is another installation, which has another log.
     const isOfAnother = settings['DATABASE_URL'] !== undefined;
     return {
-      ...shortTimes,
+      ...times,
       ...(this.isSpread && !isOfAnother && { PALIMPSEST_PROJECTOR: 'off' }),
       DATABASE_URL: this.database.url,
       PALIMPSEST_PORT: '0',
