@@ -3,6 +3,9 @@ import { unpairedIn } from '../support/client-requests';
 import { mortal } from '../support/installation';
 import { api, deployment } from '../support/one-process';
 
+/** The simulated model of the deployment, which programs of their own share by its address. */
+const shared = { provider: 'openai', name: 'simulated' } as const;
+
 it('T02: the program is killed between a tool call and its result: the turn is carried on, and no write runs twice, and its unknown outcome is shown', async () => {
   const victim = await deployment.spawn(mortal);
   const conversationId = await api.conversation(['note', 'lookup']);
@@ -88,12 +91,14 @@ it('C09: across a restart and on another process, its answer lost: one key is on
 
 it('a question that waits in the queue outlives the process that took it, and is answered next', async () => {
   const victim = await deployment.spawn(mortal);
-  const conversationId = await api.conversation([], {}, { whenBusy: 'queue' });
-  const { turnId } = await api.at(victim).begin(conversationId, '[[sim: stall ms=1500]] [[sim: say one]]');
+  const conversationId = await api.conversation([], { model: shared }, { whenBusy: 'queue' });
+  const held = deployment.requests.hold();
+  const { turnId } = await api.at(victim).begin(conversationId, '[[sim: say one]]');
   const lost = api.at(victim).ask(conversationId, '[[sim: say two]]').catch(() => 'lost'); // prettier-ignore
   await until(async () => (await api.current(conversationId)).queued.length === 1);
   const { queued } = await api.current(conversationId);
   await victim.kill('SIGKILL');
+  held.open();
   expect(await lost).toBe('lost');
   expect(await api.ended(conversationId, queued[0] ?? '')).toMatchObject({ status: 'completed', answer: 'two' });
   expect(await api.turn(conversationId, turnId)).toMatchObject({ status: 'completed', answer: 'one' });
@@ -101,13 +106,12 @@ it('a question that waits in the queue outlives the process that took it, and is
 
 it('lets its turns go on elsewhere when it is asked to stop', async () => {
   const leaving = await deployment.spawn();
-  const conversationId = await api.conversation();
-  const { turnId, frames } = await api
-    .at(leaving)
-    .begin(conversationId, '[[sim: stall ms=2000]] [[sim: say elsewhere]]');
+  const conversationId = await api.conversation([], { model: shared });
+  const held = deployment.requests.hold();
+  const { turnId, frames } = await api.at(leaving).begin(conversationId, '[[sim: say elsewhere]]');
   await frames.until('round.started');
-  const stopped = leaving.kill('SIGTERM');
+  await leaving.kill('SIGTERM');
+  held.open();
   const turn = await api.ended(conversationId, turnId);
-  await stopped;
   expect(turn).toMatchObject({ status: 'completed', answer: 'elsewhere' });
 });

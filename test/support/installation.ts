@@ -14,6 +14,7 @@ import { readOperatorFiles } from '../../apps/api/src/wiring/operator-files';
 import { temporaryFolder } from './child';
 import { Client } from './client';
 import { createTestDatabase, type TestDatabase } from './database';
+import { HeldRequests } from './held-requests';
 import { toolsFileFor, ToolServer } from './installation-tools';
 import { faultsOfReadModels } from './rebuild';
 import { newLog } from './test-log';
@@ -72,15 +73,19 @@ export class Deployment {
     readonly database: TestDatabase,
     readonly pool: Pool,
     readonly model: SimulatedModel,
+    /** Which of the requests to that model wait. */
+    readonly requests: HeldRequests,
     readonly tools: ToolServer,
     private readonly folder: ReturnType<typeof temporaryFolder>,
     private readonly settings: Settings,
   ) {}
 
   static async open(settings: Settings = {}): Promise<Deployment> {
+    const requests = new HeldRequests();
+    const onRequest = (body: Buffer) => requests.pass(body);
     const [database, model, tools] = await Promise.all([
       createTestDatabase(),
-      startSimulatedModel({ capture: true, contextCap: 2_000_000 }),
+      startSimulatedModel({ capture: true, contextCap: 2_000_000, onRequest }),
       ToolServer.start(),
     ]);
     const log = createLogger('silent');
@@ -88,7 +93,7 @@ export class Deployment {
     const folder = temporaryFolder();
     writeFileSync(join(folder.path, 'master-key'), randomBytes(32).toString('base64'), { mode: 0o600 });
     writeFileSync(join(folder.path, 'tools.json'), toolsFileFor(tools));
-    return new Deployment(database, pool, model, tools, folder, { ...newLog(), ...settings });
+    return new Deployment(database, pool, model, requests, tools, folder, { ...newLog(), ...settings });
   }
 
   /** Starts a process inside this one. All of them call the one simulated model, which captures what it gets. */

@@ -12,8 +12,8 @@ import { Refused } from './rules-common';
 import { tokensIn, tokensOf } from './tokens';
 
 export interface SimulatedModelOptions {
-  /** Sees each request's body as it came over the socket. */
-  readonly onRequest?: (bytes: Buffer, headers: IncomingHttpHeaders, path: string) => void;
+  /** Sees each request's body as it came over the socket. The answer waits for what it gives back. */
+  readonly onRequest?: (bytes: Buffer, headers: IncomingHttpHeaders, path: string) => void | Promise<void>;
   /** Keeps each request in `captures`. */
   readonly capture?: boolean;
   /** Tokens that a request may hold. Default: no limit. A model named `...-8k` has 8,000. */
@@ -75,8 +75,8 @@ async function serve(
   for await (const part of request) parts.push(part as Buffer);
   const body = Buffer.concat(parts);
   const path = request.url ?? '';
-  options.onRequest?.(body, request.headers, path);
   if (options.capture === true) captures.push({ path, headers: request.headers, body });
+  await options.onRequest?.(body, request.headers, path);
   const sha256 = createHash('sha256').update(body).digest('hex');
   const format = ROUTES.get(path.split('?')[0] as string) ?? 'openai';
   const requestId = requestIdOf(sha256);
