@@ -95,6 +95,8 @@ class CrashRun {
         kills += await this.round(this.options.kills - kills);
         this.options.onKill?.(kills, JSON.stringify(this.met));
       }
+      // Kills that came one upon another met few turns.
+      while (this.turns < 2 * this.options.kills && this.faults.length === 0) await this.calm();
     } catch (error) {
       const errors = this.running?.process.complaints.filter(({ level }) => level !== 'warn').slice(-3);
       this.faults.push(`after ${kills} kills: ${String(error)}; the process said ${JSON.stringify(errors)}`);
@@ -118,6 +120,13 @@ class CrashRun {
       await this.finish(this.live.map((conversation) => this.ask(conversation)));
       this.span = performance.now() - began;
     }
+  }
+
+  /** Turns that nothing befalls, behind all that befell those before. */
+  private async calm(): Promise<void> {
+    await this.refill();
+    await this.finish(this.live.map((conversation) => this.ask(conversation)));
+    await this.check();
   }
 
   /** One kill, or several before the turns come to their end. */

@@ -1,7 +1,7 @@
 import { runCrashes } from '../chaos/crashes';
 import { randomSeed } from '../chaos/luck';
 
-jest.setTimeout(240_000);
+jest.setTimeout(480_000);
 
 it('T02, P08: killed ten times at random instants, it loses nothing acknowledged, writes nothing twice, and goes on', async () => {
   const seed = randomSeed();
