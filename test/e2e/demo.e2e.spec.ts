@@ -112,8 +112,21 @@ it('says in one sentence where it cannot keep its data', async () => {
 });
 
 describe('leaves nothing behind', () => {
+  /** It never comes to its second chapter: however slow the test is, it is met in the midst. */
+  const code = `
+    const real = globalThis.fetch;
+    globalThis.fetch = (url, init) => /\\/edit$/.test(String(url))
+      ? new Promise((_, reject) => init.signal.addEventListener('abort', () => reject(init.signal.reason)))
+      : real(url, init);`;
+  const elsewhere = temporaryFolder();
+  const stuck = join(elsewhere.path, 'stuck.cjs');
+  beforeAll(() => writeFileSync(stuck, code));
+  afterAll(() => elsewhere.remove());
+  const endless = (...args: readonly string[]) =>
+    new CliProcess(['demo', ...args], settings({ NODE_OPTIONS: `--require ${stuck}` }));
+
   it('on Ctrl-C while its Postgres starts', async () => {
-    const demo = new CliProcess(['demo'], settings());
+    const demo = endless();
     await until(serves);
     demo.signalGroup('SIGINT');
     expect(await demo.result()).toMatchObject({ end: 130, err: '' });
@@ -122,7 +135,7 @@ describe('leaves nothing behind', () => {
   });
 
   it('on Ctrl-C in the midst of the story, also when pressed more than once', async () => {
-    const demo = new CliProcess(['demo'], settings());
+    const demo = endless();
     await until(() => demo.out.includes('1  Ask'));
     for (const _ of [1, 2, 3]) demo.signalGroup('SIGINT');
     expect(await demo.result()).toMatchObject({ end: 130, err: '' });
@@ -131,7 +144,7 @@ describe('leaves nothing behind', () => {
   });
 
   it('on SIGTERM', async () => {
-    const demo = new CliProcess(['demo', '--json'], settings());
+    const demo = endless('--json');
     await until(serves);
     demo.signal('SIGTERM');
     expect(await demo.result()).toMatchObject({ end: 143, out: '', err: '' });
@@ -139,7 +152,7 @@ describe('leaves nothing behind', () => {
   });
 
   it('on kill -9: the server sees that it is alone', async () => {
-    const demo = new CliProcess(['demo'], settings());
+    const demo = endless();
     await until(serves);
     demo.signal('SIGKILL');
     await until(() => processesOn(folder.path).length === 0 && readdirSync(folder.path).length === 0);
