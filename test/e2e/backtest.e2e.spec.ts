@@ -50,7 +50,7 @@ describe('a back-test', () => {
       const { assistantId } = await api.assistant({ tools: [{ type: 'http', name: 'lookup' }], context: { folds } });
       const { conversationId } = await api.start({ assistantId });
       await api.ask(conversationId, `look [[sim: call lookup {"q":1}]] ${say('found')}`);
-      await api.ask(conversationId, say('next'));
+      await api.tree(conversationId, (await api.ask(conversationId, say('next'))).revision);
       expect(await api.backtest({ assistantId })).toMatchObject({ requests: 3, changed: 0 });
       const { requests: all, items } = await api.backtest({ assistantId, policy: { folds: policy } });
       expect([all, items.length]).toEqual([3, 1]);

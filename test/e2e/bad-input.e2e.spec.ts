@@ -19,6 +19,8 @@ beforeAll(async () => {
 afterAll(() => deployment.close());
 
 const nobody = '01890a5d-ac96-774b-bcce-b302099a8057';
+/** What a request writes; the installation itself signs anchors, whenever they are due. */
+const written = { streamPrefixes: ['assistant-', 'conversation-', 'subject-', 'playbook-', 'payload-'] };
 const raw = (text: string | Uint8Array) => ({ raw: text });
 const turns = () => `/v1/conversations/${conversationId}/turns`;
 
@@ -159,7 +161,7 @@ it.each(wrongBodies)(
     const { store } = process.installation.running.system;
     const before = await store.lastPosition();
     expectProblem(await api.send('POST', path(), sending), status, code);
-    for await (const event of store.readAll({ after: before })) expect(event).toBeUndefined();
+    for await (const event of store.readAll({ after: before, filter: written })) expect(event).toBeUndefined();
   },
 );
 

@@ -58,7 +58,7 @@ describe('a conversation whose log is in EventStoreDB', () => {
     server.stop();
     tool.open();
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    expect(await isReady(process.url)).toBe(false);
+    await until(async () => !(await isReady(process.url)));
     await server.listen();
     const turn = await asked;
     expect(turn).toMatchObject({ status: 'completed', answer: 'lookup {"n":2}' });
