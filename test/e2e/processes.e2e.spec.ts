@@ -23,16 +23,18 @@ const say = (text: string) => `[[sim: say ${text}]]`;
 describe('two processes on one log', () => {
   it('C01, C02: of two turns at once on one head one runs, and the other is told 409', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const conversationId = await api.conversation();
-      const asked = await Promise.allSettled([
-        api.ask(conversationId, `[[sim: stall ms=150 after=1]] ${say('one')}`),
-        there.ask(conversationId, `[[sim: stall ms=150 after=1]] ${say('two')}`),
-      ]);
+      const conversationId = await api.conversation(['lookup']);
+      const held = deployment.tools.hold();
+      const both = [api, there].map((at) => at.ask(conversationId, `[[sim: call lookup {}]] ${say('one')}`));
+      // The one that runs goes on once the other was told.
+      await Promise.race(both).catch(() => undefined);
+      held.open();
+      const asked = await Promise.allSettled(both);
       const [won, lost] = [asked.filter(isFulfilled), asked.filter(({ status }) => status === 'rejected')];
       expect([won.length, lost.length]).toEqual([1, 1]);
       expect(lost[0]).toMatchObject({ reason: { status: 409, code: 'turn_running' } });
       expect(won[0]?.value.status).toBe('completed');
-      expect((await api.tree(conversationId, won[0]?.value.revision)).nodes).toHaveLength(1);
+      expect((await api.tree(conversationId, won[0]?.value.revision)).nodes).toHaveLength(2);
     }
   });
 
@@ -141,7 +143,7 @@ describe('a process that lost its database while it carried a turn', () => {
     const held = deployment.tools.hold();
     const question = 'do both [[sim: call note {"w":1}]] [[sim: call lookup {"r":1}]] [[sim: say carried on]]';
     const { turnId } = await api.at(lost).begin(conversationId, question);
-    await until(() => deployment.tools.effectsOf(`${turnId}-1-0`) + deployment.tools.effectsOf(`${turnId}-1-1`) === 2);
+    await until(() => [0, 1].every((call) => deployment.tools.effectsOf(`${turnId}-1-${call}`) > 0));
     await lost.cutOff();
 
     await expect(api.ask(conversationId, 'are you there?')).rejects.toMatchObject({
@@ -149,7 +151,7 @@ describe('a process that lost its database while it carried a turn', () => {
       code: 'turn_running',
     });
     // The read runs again, under a new carrier.
-    await until(() => deployment.tools.effectsOf(`${turnId}-1-1`) === 2);
+    await until(() => deployment.tools.effectsOf(`${turnId}-1-1`) > 1);
     held.open();
     const turn = await api.ended(conversationId, turnId);
 
@@ -198,7 +200,7 @@ it('gives a turn up after three takeovers with nothing between, visibly, and tak
       await carrier.cutOff();
       await until(async () => {
         const events = await eventsOf(next, conversationId);
-        return events.filter(({ type }) => type === 'TurnTakenOver').length === takeover;
+        return events.filter(({ type }) => type === 'TurnTakenOver').length >= takeover;
       });
       carrier = next;
     }
