@@ -52,8 +52,9 @@ describe('GET /v1/projections', () => {
     const { pid } = await deployment.writers();
     for (const at of [operator, operator.at(two)])
       for (const name of ['conversation-tree', 'approvals']) {
-        await until(async () => (await view(name, at)).lag.events === 0);
-        const { writer, generations, lag, parked } = await view(name, at);
+        let seen = await view(name, at);
+        await until(async () => (seen = await view(name, at)).lag.events === 0);
+        const { writer, generations, lag, parked } = seen;
         expect(writer).toMatch(new RegExp(`/${pid}$`));
         expect(lag).toEqual({ events: 0, seconds: 0 });
         expect(parked).toEqual([]);
@@ -143,25 +144,25 @@ describe('a rebuild', () => {
     const watch = (async () => {
       while (!isOver) {
         const { rows } = await deployment.pool.query(
+          // A drop waits for queries that are out in what it drops, and none for it.
           `select a.query, l.relation::regclass::text as relation, l.mode from pg_locks l join pg_stat_activity a using (pid)
            where not l.granted and a.datname = current_database() and l.locktype in ('relation', 'tuple', 'advisory')
-             and a.query !~ 'read.generations' and a.query !~ 'pg_advisory_xact_lock'`,
+             and a.query !~ 'read.generations' and a.query !~ 'pg_advisory_xact_lock' and a.query !~ '^drop schema'`,
         );
         waiting.push(...rows);
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
     })();
-    const asking = [one, two].map(async (process) => {
+    const turns = [0, 0];
+    const asking = [one, two].map(async (process, at) => {
       const client = api.at(process);
       const conversationId = await client.conversation();
-      let turns = 0;
-      for (; !isOver; turns += 1) {
-        const { revision, head } = await client.ask(conversationId, say(String(turns)));
+      for (; !isOver; turns[at]! += 1) {
+        const { revision, head } = await client.ask(conversationId, say(String(turns[at])));
         expect((await client.tree(conversationId, revision)).head).toBe(head);
       }
-      return turns;
     });
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 3 || Math.min(...turns) < 4; round += 1) {
       const { generation } = (
         await operator.send<{ generation: number }>('POST', '/v1/projections/conversation-tree/rebuild')
       ).body;
@@ -169,8 +170,7 @@ describe('a rebuild', () => {
       await operator.send('DELETE', `/v1/projections/conversation-tree/generations/${generation - 1}`);
     }
     isOver = true;
-    expect(Math.min(...(await Promise.all(asking)))).toBeGreaterThan(3);
-    await watch;
+    await Promise.all([...asking, watch]);
     expect(waiting).toEqual([]);
     expect(await deployment.faultsOfReadModels(one)).toEqual([]);
   });
