@@ -15,12 +15,17 @@ export interface ToolServer {
   close(): Promise<void>;
 }
 
-/** HTTP tools that live outside of what is killed: they have their effect when the request arrives, and answer after the `ms` of the arguments. */
+/**
+ * HTTP tools that live outside of what is killed: they have their effect when the request arrives, and answer after the `ms` of the arguments,
+ * where somebody still waits for it.
+ */
 export async function startToolServer(): Promise<ToolServer> {
   const counts = { write: new Map<string, number>(), read: new Map<string, number>() };
   let running = 0;
   const server = createServer((request, response) => {
     response.on('error', () => undefined);
+    const left = new AbortController();
+    response.once('close', () => left.abort());
     void (async () => {
       running += 1;
       try {
@@ -30,7 +35,7 @@ export async function startToolServer(): Promise<ToolServer> {
         };
         const counted = request.url === '/look' ? counts.read : counts.write;
         counted.set(key, (counted.get(key) ?? 0) + 1);
-        await sleep(given.ms ?? 0);
+        await sleep(given.ms ?? 0, undefined, { signal: left.signal });
         response.end(`${request.url?.slice(1)} ${given.n ?? 0}: done${filling(given.bytes ?? 0)}`);
       } catch {
         response.destroy();
