@@ -18,7 +18,6 @@ beforeAll(async () => {
   settings = {
     PALIMPSEST_DATA_DIR: join(folder.path, 'data'),
     PALIMPSEST_PORT: '0',
-    PALIMPSEST_LOG_TRY_TIMEOUT_MS: '300',
     DATABASE_URL: database.url,
     EVENTSTORE_URL: server.url,
   };
@@ -63,7 +62,7 @@ describe('a log that cannot be reached', () => {
     ['that is frozen', () => server.url],
   ])('is no success, and is told in a sentence: a server %s', async (which, url) => {
     if (which === 'that is frozen') server.faults.freeze();
-    const env = { ...settings, EVENTSTORE_URL: url() };
+    const env = { ...settings, PALIMPSEST_LOG_TRY_TIMEOUT_MS: '300', EVENTSTORE_URL: url() };
     const [verified, anchored] = await Promise.all([palimpsest(['verify'], env), palimpsest(['anchor'], env)]);
     expect(verified).toEqual({ end: 3, out: '', err: expect.stringMatching(sentence) as string });
     expect(anchored).toEqual({ end: 1, out: '', err: expect.stringMatching(sentence) as string });
