@@ -110,9 +110,10 @@ describe('which answers rested on the wrong price list?', () => {
     expect(told(draft)).toEqual([]);
     expect(draft.restsOn?.items.filter(({ type }) => type === 'tool_result')).toMatchObject([{ toolCallId }]);
 
-    // What is gone is in no list, from that moment on.
-    await api.remove(edit);
-    expect(told(await api.lineage(`toolCall=${toolCallId}`))).toEqual(expected.slice(0, -1));
+    // What is gone is in no list: of the process that took it away from that moment on.
+    const here = api.at(process);
+    await here.remove(edit);
+    expect(told(await here.lineage(`toolCall=${toolCallId}`))).toEqual(expected.slice(0, -1));
   });
 
   it('G10: is 404 for whoever it does not belong to, and for what is not there', async () => {
@@ -131,10 +132,11 @@ describe('which answers rested on the wrong price list?', () => {
     const wrong = ['', `node=${said.nodeId}&toolCall=${toolCallId}`, 'digest=x', `node=${said.nodeId}&cursor=d.1`, `digest=${sha256}&cursor=h.1.1`, `node=${said.nodeId}&cursor=r.1.2`]; // prettier-ignore
     for (const query of wrong)
       await expect(api.lineage(query)).rejects.toMatchObject({ status: 400, code: 'validation_failed' });
-    const { position } = await api.remove(source);
+    const here = api.at(process);
+    const { position } = await here.remove(source);
     for (const id of ids.slice(0, 2).map((one) => `${one}&minPosition=${position}`))
       await expect(api.lineage(id)).rejects.toMatchObject({ status: 404 });
-    await expect(api.lineage(`assertion=${source}@2`)).rejects.toMatchObject({ status: 410, code: 'sealed' });
+    await expect(here.lineage(`assertion=${source}@2`)).rejects.toMatchObject({ status: 410, code: 'sealed' });
   });
 });
 
