@@ -124,7 +124,7 @@ describe('a summary', () => {
     expect(drafted.slice(0, 4).map((text) => text.split(' ')[0])).toEqual([1, 2, 3, 4].map((n) => `question-${n}`));
     const { conversationId } = await api.openEdit(made.playbookId);
     const turns = await talk(conversationId, 5, 8);
-    const [inherited] = await summaries(source);
+    const [inherited] = await summaries(source, made.revision);
     const own = (await requests(conversationId)).filter(({ kind }) => kind === 'summary');
     expect(own[0]).toMatchObject({ continues: inherited?.id });
     const shown = (await partOf(turns[3] as Turn)).questions.filter((text) => text.startsWith(OPENING));
@@ -159,7 +159,7 @@ describe('the oldest turns leave', () => {
 });
 
 describe('while a summary is being made', () => {
-  const slow = { context: { ...small.context, summaries: { instruction: `Summarise. [[sim: stall ms=700 after=0]] ${say('in short')}` } } }; // prettier-ignore
+  const slow = { context: { ...small.context, summaries: { instruction: `Summarise. [[sim: stall ms=1500 after=0]] ${say('in short')}` } } }; // prettier-ignore
   const statuses = async (conversationId: string) =>
     (await summaries(conversationId)).map(({ status }) => String(status));
 
@@ -167,7 +167,7 @@ describe('while a summary is being made', () => {
   async function told(): Promise<{ readonly conversationId: string; readonly turns: readonly Turn[] }> {
     const conversationId = await api.conversation([], slow);
     const turns = await talk(conversationId, 1, 3, api.at(process));
-    await until(async () => (await statuses(conversationId)).includes('pending'));
+    await until(async () => (await requests(conversationId)).some(({ kind }) => kind === 'summary'));
     return { conversationId, turns };
   }
 
