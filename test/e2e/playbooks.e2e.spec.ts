@@ -88,7 +88,7 @@ describe('a transform', () => {
     expect(failed).toMatchObject({ status: 200, body: { status: 'failed', error: { code: 'no_sound_draft' } } });
     expect(failed.body['attempts']).toHaveLength(2);
     expect(failed.body['playbookId']).toBeUndefined();
-    expect((await api.tree(conversationId)).head).toBe(turn.head);
+    expect((await api.tree(conversationId, String(failed.body['revision']))).head).toBe(turn.head);
     // By default three.
     expect((await api.makePlaybook(conversationId)).nodes).toHaveLength(3);
     const tooMany = await api.send('POST', path, { body: { maxAttempts: 4 } });
