@@ -176,7 +176,8 @@ export class Deployment {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const ended = once(child, 'exit');
+    // 'close', not 'exit': what was written is read to its end.
+    const ended = once(child, 'close');
     const lines: string[] = [];
     createInterface({ input: child.stderr }).on('line', (line) => void lines.push(line));
     const kill = async (signal: NodeJS.Signals) => {
@@ -189,7 +190,7 @@ export class Deployment {
         const [, address] = /serves at (\S+)/.exec(line) ?? [];
         if (address) resolve(address);
       });
-      child.once('exit', () => reject(new Error(`The process did not start: ${lines.join('\n')}`)));
+      child.once('close', () => reject(new Error(`The process did not start: ${lines.join('\n')}`)));
     });
     const own: OwnProcess = {
       url,
