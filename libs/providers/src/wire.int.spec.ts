@@ -122,6 +122,18 @@ describe.each(['simulated', 'simulated-anthropic'])('%s, over a real socket', (m
     expect(textOf(await impatient.call(call))).toContain('word');
   });
 
+  it('takes no time in which this process stood still for silence', async () => {
+    const impatient = new SimulatedProvider({ baseUrl: server.url, timeoutMs: 300 });
+    let stands = true;
+    const onText = () => {
+      if (stands) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+      stands = false;
+    };
+    const call = callOf(`[[sim: slow ms=60]] [[sim: say ${'word '.repeat(20)}]]`, { onText });
+    expect(textOf(await impatient.call(call))).toContain('word');
+    expect(stands).toBe(false);
+  });
+
   it.each([0, 150])('is cancelled by its signal after %i ms', async (ms) => {
     const controller = new AbortController();
     if (ms === 0) controller.abort();

@@ -53,11 +53,37 @@ class WrongBytes extends Error {
 /** Milliseconds that the server may take to close the stream once the answer is whole. */
 const LINGER_MS = 1_000;
 
+/** In so many parts silence is measured. */
+const PARTS = 8;
+
+/** Of a time in which this process itself stood still one part counts at most: what came meanwhile is still to be read. */
+class Silence {
+  private left = PARTS;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(timeoutMs: number, onSilence: () => void) {
+    this.timer = setInterval(() => {
+      this.left -= 1;
+      if (this.left === 0) onSilence();
+    }, timeoutMs / PARTS);
+  }
+
+  broken(): void {
+    this.left = PARTS;
+    this.timer.refresh();
+  }
+
+  end(): void {
+    clearInterval(this.timer);
+  }
+}
+
 /** Carries one call: posts the bytes, feeds the events of the answer to `talk`, and sorts whatever goes wrong. */
 export async function carry(call: WireCall, options: WireOptions, talk: Talk): Promise<void> {
-  const silence = new AbortController();
-  const signal = AbortSignal.any([call.signal, silence.signal]);
-  let timer = setTimeout(() => silence.abort(), options.timeoutMs);
+  const silent = new AbortController();
+  const signal = AbortSignal.any([call.signal, silent.signal]);
+  const silence = new Silence(options.timeoutMs, () => silent.abort());
+  let lingering: NodeJS.Timeout | undefined;
   let wrongBytes: WrongBytes | undefined;
   let ended = false;
   const fetch: Fetch = async (url, init) => {
@@ -68,13 +94,12 @@ export async function carry(call: WireCall, options: WireOptions, talk: Talk): P
   try {
     call.signal.throwIfAborted();
     const response = await talk.post(fetch, signal);
-    timer.refresh();
-    for await (const event of serverSentEvents(await streamOf(response), () => timer.refresh())) {
+    silence.broken();
+    for await (const event of serverSentEvents(await streamOf(response), () => silence.broken())) {
       if (ended || !talk.onEvent(event)) continue;
       // Read on for a moment, so that the connection can be used again.
       ended = true;
-      clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), LINGER_MS);
+      lingering = setTimeout(() => silent.abort(), LINGER_MS);
     }
     talk.assertWhole();
   } catch (error) {
@@ -82,9 +107,10 @@ export async function carry(call: WireCall, options: WireOptions, talk: Talk): P
     if (wrongBytes !== undefined) {
       throw new ProviderFailure('invalid_request', wrongBytes.message, { retryable: false });
     }
-    throw failureOf(error, talk, call, { silent: silence.signal.aborted, timeoutMs: options.timeoutMs });
+    throw failureOf(error, talk, call, { silent: silent.signal.aborted, timeoutMs: options.timeoutMs });
   } finally {
-    clearTimeout(timer);
+    silence.end();
+    clearTimeout(lingering);
   }
 }
 
