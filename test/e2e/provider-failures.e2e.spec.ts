@@ -7,7 +7,7 @@ let process: InnerProcess;
 let api: Client;
 
 beforeAll(async () => {
-  deployment = await Deployment.open({ PALIMPSEST_CALL_IDLE_TIMEOUT_MS: '400', PALIMPSEST_MAX_CALL_ATTEMPTS: '3' });
+  deployment = await Deployment.open({ PALIMPSEST_CALL_IDLE_TIMEOUT_MS: '2000', PALIMPSEST_MAX_CALL_ATTEMPTS: '3' });
   process = await deployment.start();
   api = await deployment.client(process);
 });
@@ -75,7 +75,7 @@ describe.each(formats)('a model that fails, in the format of %s', (name) => {
   it('is tried again where its stream is cut, falls silent or breaks with an error; what had arrived is no answer', async () => {
     for (const [how, reason] of [
       ['cut after=4 times=1', 'provider_error'],
-      ['stall ms=5000 after=4 times=1', 'timeout'],
+      ['stall ms=60000 after=4 times=1', 'timeout'],
       ['fail overloaded after=4 times=1', 'overloaded'],
     ]) {
       const conversationId = await api.conversation([], { model });
