@@ -37,8 +37,10 @@ async function longMixedConversation(): Promise<string> {
       'reject',
       String((digest?.data as { argumentsDigest?: string }).argumentsDigest),
     );
-    const { turnId, frames } = await api.begin(conversationId, '[[sim: stall ms=60000 after=2]]', { assistantVersion });
-    await frames.until('round.started');
+    const requests = deployment.model.captures.length;
+    const { turnId } = await api.begin(conversationId, '[[sim: stall ms=60000 after=2]]', { assistantVersion });
+    // What is cancelled before it left was never sent.
+    await until(() => deployment.model.captures.length > requests);
     await api.cancel(conversationId, turnId);
     const [first] = asked;
     await api.regenerate(conversationId, asked.at(-3)?.turnId ?? '');
