@@ -21,21 +21,22 @@ function tour(): readonly { readonly commands: string; readonly output: string |
 
 const mark = '--- next ---';
 
-/** Runs all commands in one shell, as a person would, and gives the output of each block. `between` is told how many have run. */
+/** Runs all commands in one shell, as a person would, and gives the output of each block. `between` is told how many have run, and gives what comes first in the next. */
 async function run(
   blocks: readonly string[],
   cwd: string,
-  between: (ran: number) => Promise<void>,
+  between: (ran: number) => Promise<string>,
 ): Promise<readonly string[]> {
   const shell = spawn('bash', ['-s'], { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
   let [output, errors] = ['', ''];
   shell.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   shell.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
   const closed = new Promise((resolve) => shell.once('close', resolve));
+  let first = '';
   for (const [at, block] of blocks.entries()) {
-    shell.stdin.write(`${block}\necho '${mark}'\n`);
+    shell.stdin.write(`${first}\n${block}\necho '${mark}'\n`);
     await until(() => output.split(`${mark}\n`).length > at + 1 || shell.exitCode !== null, 60_000);
-    await between(at + 1);
+    first = await between(at + 1);
   }
   shell.stdin.end();
   await closed;
@@ -59,13 +60,11 @@ describe('the README', () => {
       // "Start the server again."
       const again = 1 + commands.findIndex((block) => block.includes('projections new'));
       const outputs = await run(commands, folder.path, async (ran) => {
-        if (ran !== again) return;
+        if (ran !== again) return '';
         await process.close();
-        const [PALIMPSEST_PORT, PALIMPSEST_PROJECTIONS_DIR] = [
-          new URL(process.url).port,
-          join(folder.path, 'projections'),
-        ];
-        await deployment.start({ PALIMPSEST_PORT, PALIMPSEST_PROJECTIONS_DIR });
+        // Its port may be another program's by now.
+        const { url } = await deployment.start({ PALIMPSEST_PROJECTIONS_DIR: join(folder.path, 'projections') });
+        return `URL=${url}`;
       });
       blocks.forEach(({ output = '' }, at) => expect(outputs[at]).toBe(output));
     } finally {
