@@ -36,7 +36,7 @@ async function story(): Promise<Story> {
   const { turnId, nodes } = await client.ask(conversationId, 'What is a palimpsest?');
   const transform = await client.makePlaybook(conversationId);
   if (transform.status !== 'created') throw new Error(transform.error.detail);
-  await client.tree(conversationId);
+  await client.tree(conversationId, transform.revision);
   return { conversationId, turnId, nodeId: nodes[0] as string, playbookId: transform.playbookId };
 }
 
