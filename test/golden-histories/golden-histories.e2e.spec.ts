@@ -2,9 +2,9 @@ import { verifyLog } from '@palimpsest/audit';
 import { PostgresApiKeys } from '@palimpsest/application';
 import { PostgresKeyStore } from '@palimpsest/event-store';
 import { v7 } from 'uuid';
-import { type Client, until } from '../support/client';
+import type { Client } from '../support/client';
 import { Deployment, type InnerProcess } from '../support/installation';
-import { faultsOfReadModels } from '../support/rebuild';
+import { comeTo, faultsOfReadModels } from '../support/rebuild';
 import { examplesFolder } from '../support/shipped-projections';
 import { type GoldenHistory, historyNames, installationKeyFile, loadHistory, readHistory } from './history';
 import { stories } from './stories';
@@ -45,12 +45,13 @@ afterAll(() => deployment.close());
 
 async function projected(): Promise<void> {
   const end = await running().store.lastPosition();
-  await until(async () => {
+  const least = async () => {
     const { rows } = await deployment.pool.query<{ least: bigint }>(
       `select min(position) as least from read.generations where state = 'live'`,
     );
-    return (rows[0]?.least ?? -1n) >= end;
-  });
+    return rows[0]?.least ?? -1n;
+  };
+  await comeTo(end, least, { who: 'The projector that is behind the others', asItMoves: true });
 }
 
 it('has a history of every story', () => {
