@@ -55,6 +55,12 @@ const routes = [
   ['GET', `/v1/nodes/${ids.node}/coverage`],
   ['GET', `/v1/nodes/${ids.node}/diagnosis`],
   ['GET', `${conversation}/context`],
+  ['GET', `${conversation}/state`],
+  ['POST', `${conversation}/state`],
+  ['GET', `${conversation}/state/history?field=budget`],
+  ['GET', `${conversation}/export`],
+  ['POST', '/v1/imports'],
+  ['POST', `/v1/nodes/${ids.node}/reissue`],
 ] as const;
 
 const odd = fc.constantFrom(
