@@ -99,7 +99,8 @@ class Growth {
   }
 
   private work({ under, rounds, question, ending, reason }: Step, kind: 'compaction' | 'transform' | 'summary'): void {
-    const places = this.places();
+    // What is made of a node may be made after a clear; what goes on from it may not.
+    const places = kind === 'compaction' ? this.places() : this.nodes;
     const from = places[under % Math.max(1, places.length)]?.id;
     const [round] = rounds;
     if (from === undefined || !round) return;
