@@ -12,7 +12,7 @@ import type { Carry, TurnWriter } from './carry';
 import type { CommandContext, ConversationWriter, Handled, Stored, WriteOptions } from './conversation-writer';
 import type { EngineEvents } from './engine-events';
 import type { ExtractionPolicy } from './extraction/policy';
-import type { ConversationIdentity } from './identity';
+import { type ConversationIdentity, OURSELVES } from './identity';
 import type { Leases } from './leases';
 import type { ModelCalls } from './model-calls';
 import type { Paths } from './paths';
@@ -58,8 +58,6 @@ interface ForeignEvent {
   readonly data: { readonly [key: string]: unknown };
 }
 
-/** For what no person asked for. */
-export const OURSELVES = 'palimpsest';
 /** Summaries that are made for one request that does not fit. */
 const MOST_ROOMS = 4;
 /** Tries to go on after a fact was stored alone, before the turn is given up; the pause before each. */

@@ -17,6 +17,9 @@ export interface ConversationIdentity {
   readonly deleted: boolean;
 }
 
+/** Who acts where no person asked for it. */
+export const OURSELVES = 'palimpsest';
+
 type Started = Extract<ConversationEvent, { type: 'ConversationStarted' }>;
 
 /** Whose a conversation is, from the first event of its stream, and whether it is over, from the last ones. */

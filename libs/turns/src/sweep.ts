@@ -1,6 +1,6 @@
 import type { EngineEvents } from './engine-events';
-import { OURSELVES, type TurnEngine } from './engine';
-import type { ConversationIdentity } from './identity';
+import type { TurnEngine } from './engine';
+import { type ConversationIdentity, OURSELVES } from './identity';
 import type { Leases } from './leases';
 import type { ConversationWriter } from './conversation-writer';
 import type { WorkCalls } from './work-calls';

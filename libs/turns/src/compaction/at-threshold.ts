@@ -1,9 +1,9 @@
 import type { AssistantDefinition } from '@palimpsest/assistant';
 import type { ConversationWriter } from '../conversation-writer';
-import type { ConversationIdentity } from '../identity';
+import { type ConversationIdentity, OURSELVES } from '../identity';
 import { RequestImpossible } from '../request-too-large';
 import { untilEnded } from '../until-ended';
-import { LOOK_AGAIN, POLICY, type Upkeep } from '../upkeep/upkeep';
+import { LOOK_AGAIN, type Upkeep } from '../upkeep/upkeep';
 import type { Compactor } from './compactor';
 import { isDue, pendingAt, roomOn, wasTried } from './due';
 
@@ -40,7 +40,7 @@ export class CompactionAtThreshold implements Upkeep {
     if (!measured) return Infinity;
     const { path } = measured;
     if (!isDue(path, { ...threshold, more })) return Math.max(LOOK_AGAIN, roomOn(path, threshold));
-    await compactor.compact(conversation, { reason: 'pressure', actor: POLICY }).catch((error: unknown) => {
+    await compactor.compact(conversation, { reason: 'pressure', actor: OURSELVES }).catch((error: unknown) => {
       if (!(error instanceof RequestImpossible)) throw error;
     });
     return LOOK_AGAIN;

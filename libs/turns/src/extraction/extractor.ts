@@ -2,7 +2,7 @@ import { type ActiveConversation, ITEM_TAGS, type NodeId, type TurnId } from '@p
 import { extractionInstruction } from '@palimpsest/dialogue-state';
 import type { Assistants } from '../assistants';
 import type { ConversationWriter } from '../conversation-writer';
-import type { ConversationIdentity } from '../identity';
+import { type ConversationIdentity, OURSELVES } from '../identity';
 import type { Paths } from '../paths';
 import type { Statements } from '../statements';
 import type { WorkCalls } from '../work-calls';
@@ -17,9 +17,6 @@ export interface ExtractorOptions {
   readonly statements: Statements;
   readonly newId: () => string;
 }
-
-/** No person asked for it. */
-const OURSELVES = 'palimpsest';
 
 /** Has a model say what a completed turn says of the state, and what its messages are. */
 export class Extractor {

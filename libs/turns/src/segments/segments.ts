@@ -8,10 +8,10 @@ import { segmentInstruction } from '../compaction/instruction';
 import { judgeSegment } from '../compaction/judge-summary';
 import type { MeasuredPath, PathTurn } from '../compaction/runs';
 import type { ConversationWriter } from '../conversation-writer';
-import type { ConversationIdentity } from '../identity';
+import { type ConversationIdentity, OURSELVES } from '../identity';
 import { type ContextTooLarge, RequestImpossible } from '../request-too-large';
 import { untilEnded } from '../until-ended';
-import { LOOK_AGAIN, POLICY, type Upkeep } from '../upkeep/upkeep';
+import { LOOK_AGAIN, type Upkeep } from '../upkeep/upkeep';
 import type { WorkCalls } from '../work-calls';
 import { MOST_AT_ONCE, planRoom, planSegment, roomBefore, type SegmentPlan, verbatimOf } from './plan';
 
@@ -119,7 +119,7 @@ export class Segments implements Upkeep {
     const segment = { parent, continues, segment: reason, seen: place.revision } as const;
     const command = { type: 'RequestSummary', ...ids, instruction, ...segment } as const;
     const judge = judgeSegment(context.summaries.maxTokens);
-    const requested = await work.request(conversation, command, POLICY, judge).catch(impossible);
+    const requested = await work.request(conversation, command, OURSELVES, judge).catch(impossible);
     if (!requested?.ok) return 'not_tried';
     return 'known' in requested || (await requested.outcome).status === 'succeeded' ? 'made' : 'failed';
   }
@@ -141,7 +141,7 @@ export class Segments implements Upkeep {
     const summaries = path.turns.filter(({ standsFor }) => standsFor?.kind === 'summary');
     if (summaries.length < 2 || tokensOf(summaries) <= context.summaries.totalTokens) return false;
     if (state.running || state.queue.length || state.head === null || wasTried(state, state.head)) return false;
-    const wanted = { reason: 'summaries', actor: POLICY } as const;
+    const wanted = { reason: 'summaries', actor: OURSELVES } as const;
     return (await this.options.compactor.compact(conversation, wanted).catch(impossible))?.ok ?? false;
   }
 }

@@ -14,6 +14,3 @@ export interface Upkeep {
 
 /** Something was done, or is: what is due next is not known. */
 export const LOOK_AGAIN = 0;
-
-/** For upkeep that is no person's wish. */
-export const POLICY = 'palimpsest';
