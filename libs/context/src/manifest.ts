@@ -17,6 +17,9 @@ export interface StoredRequest {
   readonly sdk: string;
 }
 
+/** Of a node whose request is not known, or not made yet: it has no segments, and no manifest copies anything of it. */
+export const NO_REQUEST: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', path: '', headers: {}, sdk: '' }; // prettier-ignore
+
 /** Half-open ranges of segments: `copy` counts in the whole request of that node, `own` in the segments that it stored, `here` in ours. */
 export type ManifestPart =
   | { readonly copy: string; readonly from: number; readonly to: number }

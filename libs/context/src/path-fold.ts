@@ -17,7 +17,7 @@ import type {
   SummarySegment,
   ToolResultItem,
 } from './items';
-import type { StoredRequest } from './manifest';
+import { NO_REQUEST, type StoredRequest } from './manifest';
 import { isProvidersOwn, nodeAsRequested, type NodePlace, type NodeRecord, stateAt, summaryOf } from './node-record';
 
 /** An event of a conversation with its content opened. */
@@ -188,7 +188,7 @@ export class PathFold {
   outline(place: NodePlace): void {
     if (this.node(place.nodeId)) return;
     const asked = { origin: null, continues: null, first: false, instruction: null, counted: null, reported: null };
-    const unread = { requestedAt: NOWHERE, request: NOT_READ, unread: true } as const;
+    const unread = { requestedAt: NOWHERE, request: NO_REQUEST, unread: true } as const;
     this.nodes.set(place.nodeId, { ...place, ...asked, calls: [], received: null, ...unread });
   }
 
@@ -339,7 +339,6 @@ const outweighs = (known: Tagged | undefined, { source, revision }: Tagged): boo
   ((known.source === 'user') === (source === 'user') ? known.revision > revision : known.source === 'user');
 
 const NOWHERE: EventPlace = { revision: -1 };
-const NOT_READ: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', path: '', headers: {}, sdk: '' };
 
 function placeOf({ revision, id }: OpenedEvent & { readonly id?: string }, stream: string | undefined): EventPlace {
   if (stream === undefined) return { revision: Number(revision) };

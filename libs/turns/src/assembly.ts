@@ -3,6 +3,7 @@ import {
   leftOutOf,
   type PathFold,
   nodeAsRequested,
+  NO_REQUEST,
   type PlacedSegment,
   type PathNode,
   planManifest,
@@ -155,7 +156,7 @@ export class Assembly {
         status: 'pending',
         calls: [],
         received: null,
-        request: NOTHING,
+        request: NO_REQUEST,
       },
     });
     const compact = place.kind === 'compaction' && isByProvider(place.reason, assistant.definition);
@@ -295,5 +296,3 @@ function askedIn(fold: PathFold, turnId: TurnId): Pick<UnsettledTurn, 'question'
   if (!question || !moment) throw new Error(`What turn ${turnId} asked is needed, and its start was not read.`);
   return { question: question.text, moment };
 }
-
-const NOTHING: StoredRequest = { manifest: [], segments: [], sha256: '', url: '', path: '', headers: {}, sdk: '' };

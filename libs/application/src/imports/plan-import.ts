@@ -1,3 +1,4 @@
+import { NO_REQUEST } from '@palimpsest/context';
 import {
   absent,
   type ConversationEvent,
@@ -41,8 +42,6 @@ export function planImport(document: ConversationDocument, place: ImportPlace): 
   return { events, head: end.head };
 }
 
-/** The request is not known: it has no segments, and later manifests copy nothing of it. */
-const NO_REQUEST = { manifest: [], segments: [], sha256: '', url: '', path: '', headers: {}, sdk: '' };
 const NO_USAGE = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
 const TOO_LARGE: ReadonlySet<FailureReason | undefined> = new Set(['context_overflow', 'request_too_large']);
 
