@@ -159,16 +159,17 @@ describe('the oldest turns leave', () => {
 });
 
 describe('while a summary is being made', () => {
-  const slow = { context: { ...small.context, summaries: { instruction: `Summarise. [[sim: stall ms=1500 after=0]] ${say('in short')}` } } }; // prettier-ignore
+  const briefly = { context: { ...small.context, summaries: { instruction: `Summarise. ${say('in short')}` } } };
   const statuses = async (conversationId: string) =>
     (await summaries(conversationId)).map(({ status }) => String(status));
 
-  /** Three turns, and the summary of two of them that is out, all at one process. */
-  async function told(): Promise<{ readonly conversationId: string; readonly turns: readonly Turn[] }> {
-    const conversationId = await api.conversation([], slow);
+  /** Three turns, and the summary of two of them that is out until it is let go, all at one process. */
+  async function told() {
+    const conversationId = await api.conversation([], briefly);
+    const held = deployment.requests.hold((body) => body.includes('Summarise. '));
     const turns = await talk(conversationId, 1, 3, api.at(process));
     await until(async () => (await requests(conversationId)).some(({ kind }) => kind === 'summary'));
-    return { conversationId, turns };
+    return { conversationId, turns, held };
   }
 
   /** Nobody makes it any more, and what broke over it is not said again at every sweep. */
@@ -183,8 +184,11 @@ describe('while a summary is being made', () => {
 
   it('by one process, a question to another waits for it; of two at the same instant one makes it', async () => {
     const other = await deployment.start();
-    const { conversationId, turns } = await told();
-    const fourth = await api.at(other).ask(conversationId, `question-4 ${say('answer-4')}`);
+    const { conversationId, turns, held } = await told();
+    const asked = api.at(other).ask(conversationId, `question-4 ${say('answer-4')}`);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    held.open();
+    const fourth = await asked;
     const [summary] = await summaries(conversationId, fourth.revision);
     expect(await statuses(conversationId)).toEqual(['succeeded']);
     expect((await partOf(fourth)).questions[0]).toBe(`${OPENING}in short`);
@@ -215,8 +219,9 @@ describe('while a summary is being made', () => {
   });
 
   it('a clear leaves it where it is: no later request holds it, and no later summary goes on from it', async () => {
-    const { conversationId } = await told();
+    const { conversationId, held } = await told();
     await api.clear(conversationId);
+    held.open();
     const turns = await talk(conversationId, 4, 6);
     await until(async () => (await statuses(conversationId)).join() === 'succeeded,succeeded');
     turns.push(...(await talk(conversationId, 7, 7)));
@@ -235,9 +240,10 @@ describe('while a summary is being made', () => {
       (conversationId: string) => process.installation.running.system.keys.destroy(conversationKeyId(conversationId)),
     ],
   ])('%s ends it, nothing of it is stored, and the process goes on', async (_what, end) => {
-    const { conversationId } = await told();
+    const { conversationId, held } = await told();
     const logged = process.log.length;
     await end(conversationId);
+    held.open();
     await comesToRest(logged);
     const { store } = process.installation.running.system;
     const types: string[] = [];
