@@ -1,9 +1,10 @@
+import type { StoredEvent } from '@palimpsest/event-store';
 import { PostgresEventStore } from '@palimpsest/event-store-postgres';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AskedTurn, Lost, type Wishes } from './asked-turn';
 import { sha256 } from './captures';
 import type { Client, Replay, TreeNode, Turn } from './client';
-import { eventsOf, faultsOfEffects, faultsOfLog } from './log-check';
+import { eventsOf, faultsOfEffects, faultsOfLog, nodesIn, settledEventsOf } from './log-check';
 import { Luck } from './luck';
 import { createAssistants, openSite, type Site, startConversation } from './site';
 import { faultsOfRebuild } from '../support/rebuild';
@@ -211,12 +212,12 @@ class CrashRun {
 
   private async check(): Promise<void> {
     for (const conversation of this.live) {
-      const events = await eventsOf(this.store, conversation.id);
+      const events = await settledEventsOf(this.store, conversation.id, PATIENCE_MS);
       const told = [
         ...faultsOfLog(events),
         ...faultsOfEffects(events, this.site.tools.effects),
         ...(await this.faultsOfTurns(conversation)),
-        ...(await this.faultsOfNodes(conversation, events.at(-1)?.revision ?? 0n)),
+        ...(await this.faultsOfNodes(conversation, events)),
       ];
       this.faults.push(...told.map((fault) => `${conversation.id}: ${fault}`));
       const inLog = events.filter(({ type }) => type === 'TurnStarted').length;
@@ -249,15 +250,18 @@ class CrashRun {
     }
   }
 
-  /** Every node ended, and its replay is what came over the socket. */
-  private async faultsOfNodes(conversation: Live, revision: bigint): Promise<readonly string[]> {
+  /** Every node ended, and its replay is what came over the socket. What was requested since is looked at the next time. */
+  private async faultsOfNodes(conversation: Live, events: readonly StoredEvent[]): Promise<readonly string[]> {
     const faults: string[] = [];
+    const revision = events.at(-1)?.revision ?? 0n;
+    const requested = new Set(nodesIn(events));
     const { nodes } = await this.client.made(
       this.client.get<{ nodes: readonly TreeNode[] }>(
         `/v1/conversations/${conversation.id}/tree?minRevision=${revision}`,
       ),
     );
     for (const { id, status, reason } of nodes) {
+      if (!requested.has(id)) continue;
       if (status === 'pending') faults.push(`node ${id} is pending`);
       if (conversation.replayed.has(id)) continue;
       conversation.replayed.add(id);

@@ -1,6 +1,7 @@
 import { verifyChain, type EventStore, type StoredEvent } from '@palimpsest/event-store';
 import type { ConversationEvent } from '@palimpsest/conversation';
 import { conversationStream } from '@palimpsest/read-models';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Logged = StoredEvent & Pick<ConversationEvent, 'type'>;
 
@@ -9,6 +10,25 @@ export async function eventsOf(store: EventStore, conversationId: string): Promi
   for await (const event of store.readStream(conversationStream(conversationId))) events.push(event);
   return events;
 }
+
+/** The same once every call in it has ended, or patience has: a process makes some of its own behind a turn. */
+export async function settledEventsOf(
+  store: EventStore,
+  conversationId: string,
+  patienceMs: number,
+): Promise<readonly StoredEvent[]> {
+  for (const until = performance.now() + patienceMs; ; await sleep(20)) {
+    const events = await eventsOf(store, conversationId);
+    const ended = new Set(events.filter(({ type }) => /^Call(Succeeded|Failed)$/.test(type)).map(nodeOf));
+    if (performance.now() > until || nodesIn(events).every((nodeId) => ended.has(nodeId))) return events;
+  }
+}
+
+const nodeOf = ({ data }: StoredEvent): string => data['nodeId'] as string;
+
+/** Whose request stands in the stream. */
+export const nodesIn = (events: readonly StoredEvent[]): readonly string[] =>
+  events.filter(({ type }) => type === 'CallRequested').map(nodeOf);
 
 /** What a conversation's stream must be, whatever was killed: sentences about what is not so. */
 export function faultsOfLog(events: readonly StoredEvent[]): readonly string[] {
