@@ -198,7 +198,7 @@ async function seesWaits({ database, pool }: Deployment, watch: LockWatch): Prom
   await until(async () => {
     await watch.look();
     return watch.waits.size > 0;
-  }, 5_000).catch(() => undefined);
+  }).catch(() => undefined);
   await holder.end();
   await waiting;
   await waiter.end();

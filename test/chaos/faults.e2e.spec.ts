@@ -1,7 +1,7 @@
 import { runFaultRounds } from './fault-rounds';
 import { randomSeed } from './luck';
 
-jest.setTimeout(300_000);
+jest.setTimeout(600_000);
 
 it.each([
   ['eventstoredb', 24],

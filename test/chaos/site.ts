@@ -53,6 +53,8 @@ export async function openSite(env: Readonly<Record<string, string>> = {}): Prom
     PALIMPSEST_DATA_DIR: dataDir,
     PALIMPSEST_PORT: '0',
     PALIMPSEST_TOOLS_FILE: toolsPath,
+    // A read model that lags on a busy machine is waited for.
+    PALIMPSEST_MAX_WAIT_MS: '30000',
     OPENAI_API_KEY: 'of-the-simulated-model',
     OPENAI_BASE_URL: `${model.url}/v1`,
     ANTHROPIC_API_KEY: 'of-the-simulated-model',

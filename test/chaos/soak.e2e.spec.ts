@@ -1,7 +1,7 @@
 import { randomSeed } from './luck';
 import { runTurns } from './soak-turns';
 
-jest.setTimeout(240_000);
+jest.setTimeout(600_000);
 
 it('P08: in 300 turns of every kind each node replays to its digest, byte for byte what came over the model’s socket', async () => {
   const seed = randomSeed();
