@@ -14,6 +14,7 @@ describe('the bench, in small', () => {
       resultBytes: 20_000,
       warmUp: 1,
       more: 16,
+      compact: true,
     };
     const sections = await runBench(sizes, createTestDatabase, () => undefined, { rows: ['turns'] });
     const [overhead, storage, replays] = sections.map(({ rows }) => rows);
@@ -25,10 +26,11 @@ describe('the bench, in small', () => {
     ]);
     expect(replays?.map(({ what }) => what)).toEqual([1, 10, 34].map((turn) => `turn ${turn}: replay to reading`));
     expect(sections.flatMap(({ rows }) => rows).filter(({ ratio }) => !(ratio > 0))).toEqual([]);
-    // Tables this small are a good part free space, so the aims (0.6 and 1.1) are not asked of them.
+    // Of tables this small, free space is measured in whole pages and depends on the machine: without it they take less than the aim of 1.1
+    // with it. The aim of 0.6 is not asked of so few pages.
     const ratioOf = (what: string) => storage?.find((row) => row.what === what)?.ratio ?? NaN;
-    expect(ratioOf('all turns: log')).toBeLessThan(0.75);
-    expect(ratioOf('all turns: log and read models')).toBeLessThan(1.1);
+    expect(ratioOf('all turns: log')).toBeLessThan(0.68);
+    expect(ratioOf('all turns: log and read models')).toBeLessThan(0.88);
     expect(ratioOf('turn 34 to turn 10, each per new byte')).toBeLessThan(1.05);
   }, 120_000);
 

@@ -18,6 +18,8 @@ export interface Sizes extends TurnSizes {
   /** Turns of the conversation whose next request is assembled. */
   readonly assembled: number;
   readonly agent: ContextSizes;
+  /** Whether tables are too small to be measured with their free space. */
+  readonly compact?: boolean;
 }
 
 /** What `npm run bench` measures. */
@@ -102,7 +104,10 @@ export async function runBench(
     const talks = await turns.talk(progress);
     const overhead = turns.overhead();
     await site.readModelsCaughtUp();
-    const storage = await measureStorage(site.pool, talks, sizes.points, MANIFEST_PERIOD);
+    const storage = await measureStorage(site.pool, talks, sizes.points, {
+      period: MANIFEST_PERIOD,
+      compact: sizes.compact ?? false,
+    });
     return [overhead, storage, await measureReplays(site, talks, sizes.points)];
   }
 }

@@ -17,14 +17,24 @@ interface Stored {
 /** How many bytes on disk a table has (rows, indexes, TOAST, free space) for each byte of its rows. */
 type Spread = (table: string) => number;
 
-/** What was stored for the turns around each point, to their new text. `period`: turns after which the way manifests are written repeats. */
+export interface StorageOptions {
+  /** Turns after which the way manifests are written repeats. */
+  readonly period: number;
+  /**
+   * Tables are written anew before they are measured. How much of them is free space depends on when who wrote and who read, and of small ones
+   * it is a good part.
+   */
+  readonly compact: boolean;
+}
+
+/** What was stored for the turns around each point, to their new text. */
 export async function measureStorage(
   pool: Pool,
   talks: readonly Talk[],
   points: readonly Point[],
-  period: number,
+  { period, compact }: StorageOptions,
 ): Promise<Section> {
-  const spread = await spreadOf(pool);
+  const spread = await spreadOf(pool, compact);
   const turns: Stored[][] = [];
   for (const talk of talks) turns.push(await turnsStored(pool, talk, spread));
   const at = points.map(({ turn }) => {
@@ -74,7 +84,7 @@ function ratiosOf(turns: readonly Stored[]): { readonly log: number; readonly al
   return { log: log / fresh, all: (log + readModels) / fresh, detail };
 }
 
-async function spreadOf(pool: Pool): Promise<Spread> {
+async function spreadOf(pool: Pool, compact: boolean): Promise<Spread> {
   const { schema } = await findLive(pool, conversationTree);
   const { rows } = await pool.query<{ name: string }>(
     `select schemaname || '.' || relname as name from pg_stat_user_tables where schemaname in ('event_log', 'read', $1::text)`,
@@ -82,7 +92,7 @@ async function spreadOf(pool: Pool): Promise<Spread> {
   );
   const known = new Map<string, number>();
   for (const { name } of rows) {
-    await pool.query(`vacuum (analyze) ${name}`);
+    await pool.query(`vacuum (analyze, full ${compact}) ${name}`);
     const sizes = await pool.query<{ disk: bigint; rows: bigint }>(
       `select pg_total_relation_size($1::regclass) as disk, coalesce(sum(pg_column_size(t.*)), 0)::bigint as rows from ${name} t`,
       [name],
