@@ -3,6 +3,9 @@ import { unpairedIn } from '../support/client-requests';
 import { mortal } from '../support/installation';
 import { api, deployment } from '../support/one-process';
 
+// Stories start up to three programs, one after another.
+jest.setTimeout(300_000);
+
 /** The simulated model of the deployment, which programs of their own share by its address. */
 const shared = { provider: 'openai', name: 'simulated' } as const;
 
