@@ -35,6 +35,8 @@ export interface HeldPaths {
   through: bigint;
   /** Requests by node, for the nodes that the next request most likely grows from. */
   readonly placed: LRUCache<string, readonly PlacedSegment[]>;
+  /** Requests that were read alone: of nodes that a summary stands for, and that later requests copy from. */
+  readonly requests: Map<string, RequestAt>;
 }
 
 /** What an assembly asks for: the path to a node, as of a revision of the stream. */
@@ -108,7 +110,7 @@ export class Paths {
     for (;;) {
       const found = held.fold.pathTo(nodeId);
       if ('path' in found) return;
-      await this.load(held, held.conversationId, found.missing);
+      await this.load(held, found.missing);
     }
   }
 
@@ -229,29 +231,45 @@ export class Paths {
   ): Promise<void> {
     for (const nodeId of nodeIds) {
       const node = held.fold.node(nodeId);
-      if (node && !node.unread) requests.set(nodeId, node);
+      const known = node && !node.unread ? node : held.requests.get(nodeId);
+      if (known) requests.set(nodeId, known);
     }
     const missing = nodeIds.filter((nodeId) => !requests.has(nodeId));
     if (missing.length === 0) return;
-    const places = [...(await this.tree.requests(missing))];
-    for (const id of new Set(places.map(([, { conversationId }]) => conversationId))) {
-      const own = places.filter(([, { conversationId }]) => conversationId === id);
-      const stream = id === held.conversationId ? undefined : conversationStream(id);
-      const revisions = own.map(([, { revision }]) => revision);
-      for (const event of await this.log.at(id, revisions))
-        if (event.type === 'CallRequested')
-          requests.set(event.data.nodeId, { request: event.content as StoredRequest, ...(stream && { stream }) });
-    }
+    const places = [...(await this.tree.requests(missing)).values()];
+    const rows = places.map(({ conversationId: conversation_id, revision }) => ({
+      conversation_id,
+      revisions: [revision],
+    }));
+    for (const [nodeId, request] of await this.requestsAt(held.conversationId, rows)) requests.set(nodeId, request);
     const unknown = missing.find((nodeId) => !requests.has(nodeId));
     if (unknown !== undefined)
       throw new Error(`The request of ${unknown} is copied from, and neither the stream's end nor the tree has it.`);
   }
 
+  private async requestsAt(
+    conversationId: string,
+    rows: readonly NodeEvents[],
+  ): Promise<readonly (readonly [nodeId: string, RequestAt])[]> {
+    const found: [string, RequestAt][] = [];
+    for (const { conversationId: id, revisions } of eventsOfNodes(rows)) {
+      const stream = id === conversationId ? undefined : conversationStream(id);
+      for (const { type, data, content } of await this.log.at(id, revisions))
+        if (type === 'CallRequested')
+          found.push([data.nodeId, { request: content as StoredRequest, ...(stream && { stream }) }]);
+    }
+    return found;
+  }
+
   private async begin({ conversationId, nodeId, revision, turnStartedAt }: PathWanted): Promise<HeldPaths> {
     const fold = new PathFold(this.readItems);
-    const known = await this.read(fold, conversationId, nodeId);
+    const held: HeldPaths = {
+      ...{ conversationId, fold, through: -1n },
+      ...{ placed: new LRUCache({ max: REQUESTS_HELD }), requests: new Map() },
+    };
+    const known = await this.read(held, nodeId);
     const through = known < turnStartedAt ? known : turnStartedAt - 1n;
-    const held: HeldPaths = { conversationId, fold, through, placed: new LRUCache({ max: REQUESTS_HELD }) };
+    held.through = through;
     if (through === known && known < revision) {
       const events = await this.log.after(conversationId, through);
       for (const event of await this.withBeginning(conversationId, events)) fold.put(event);
@@ -268,17 +286,17 @@ export class Paths {
   }
 
   /** A path that grows from a node which nobody asked for since this process holds the conversation, or from another one's. */
-  private async load(held: HeldPaths, conversationId: string, nodeId: string): Promise<void> {
-    await this.read(held.fold, conversationId, nodeId);
+  private async load(held: HeldPaths, nodeId: string): Promise<void> {
+    await this.read(held, nodeId);
     if (!held.fold.node(nodeId))
       throw new Error(`Node ${nodeId} is on the path, and neither the streams' ends nor the tree has it.`);
   }
 
   /**
    * What the tree knows of the path to a node, and the revision of the conversation's own stream up to which it knows. Of nodes that a summary
-   * stands for nothing but their places is read.
+   * stands for nothing but their places is read, and the requests from which the next one copies the summaries and the parts around all messages.
    */
-  private async read(fold: PathFold, conversationId: string, nodeId: string | null): Promise<bigint> {
+  private async read({ fold, conversationId, requests }: HeldPaths, nodeId: string | null): Promise<bigint> {
     // Judged before the tree is read: what arrives between the two is put in twice, and never missed.
     const behind = await this.behind(conversationId);
     const { path, revision } = await this.tree.path(conversationId, nodeId);
@@ -290,7 +308,15 @@ export class Paths {
     const summaries = fresh.flatMap((row) =>
       row.summaries.filter((_, at) => !fold.node(row.segments[at]?.summary ?? '')),
     );
-    await this.readEvents(fold, conversationId, [...wanted, ...summaries]);
+    const root = path[0]?.node_id;
+    const copied = fresh
+      .filter(({ node_id, segments }) => covered.has(node_id) && (segments.length > 0 || node_id === root))
+      .map(({ conversation_id, requested_revision }) => ({ conversation_id, revisions: [requested_revision] }));
+    const [alone] = await Promise.all([
+      this.requestsAt(conversationId, copied),
+      this.readEvents(fold, conversationId, [...wanted, ...summaries]),
+    ]);
+    for (const [id, request] of alone) requests.set(id, request);
     for (const row of fresh) if (covered.has(row.node_id)) fold.outline(placeOf(row));
     for (const { stream, events } of behind) for (const event of events) fold.put(event, stream);
     return revision;

@@ -16,6 +16,7 @@ export interface PathRow extends NodeEvents {
   readonly provider: string;
   readonly model: string;
   readonly turn_id: string | null;
+  readonly requested_revision: bigint;
   /** Of the results that are folded from this node on. */
   readonly fold_revisions: readonly bigint[];
   /** Summaries that stand for runs of the path from this node on. */

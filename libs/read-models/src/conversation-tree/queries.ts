@@ -249,7 +249,7 @@ export class ConversationTree {
          select n.*, p.steps + 1
          from path p join read.nodes_v1 n on n.node_id = coalesce(p.parent, case when $3::boolean then p.origin end)
        )
-       select n.node_id, n.conversation_id, n.parent, n.kind, n.status, n.provider, n.model, n.turn_id, ${eventsOfNode},
+       select n.node_id, n.conversation_id, n.parent, n.kind, n.status, n.provider, n.model, n.turn_id, n.requested_revision, ${eventsOfNode},
          array(select f.revision::text from read.folds_v1 f
            where f.conversation_id = n.conversation_id and f.node_id = n.node_id order by f.revision) as fold_revisions,
          array(select g.revision::text from read.tags_v1 g
