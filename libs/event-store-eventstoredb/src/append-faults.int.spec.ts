@@ -187,11 +187,14 @@ describe('appends under way together', () => {
   });
 
   it('one that the server finds too large, by a limit of its own, is told so, and takes none along', async () => {
+    // A server of its own, and tries of seconds: a second try is none that the refusal could go to.
+    const own = await openLog({});
     const streams = Array.from({ length: 4 }, () => newStream());
-    log.server.faults.failAppends('too_large');
-    const answers = await Promise.allSettled(streams.map((stream) => log.store.append(stream, 'no_stream', events(1))));
+    own.server.faults.failAppends('too_large');
+    const answers = await Promise.allSettled(streams.map((stream) => own.store.append(stream, 'no_stream', events(1))));
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
     expect(answers.find(({ status }) => status === 'rejected')).toMatchObject({ reason: expect.any(AppendTooLarge) });
+    await own.dispose();
   });
 });
 
