@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Client, until } from '../support/client';
 import { requested, unpairedIn } from '../support/client-requests';
 import { Deployment, eventsOf, type InnerProcess } from '../support/installation';
+import { isText } from '../support/sse';
 
 let deployment: Deployment;
 let process: InnerProcess;
@@ -150,7 +151,7 @@ describe.each(models)('a cancel, told to $name', (model) => {
       conversationId,
       `tell [[sim: stall ms=60000 after=6]] ${say('one two three four five six seven eight nine '.repeat(3))}`,
     );
-    const seen = await frames.until('text.delta');
+    const seen = await frames.until(isText);
     const { revision } = await here.cancel(conversationId, turnId);
     const { failure, received } = await api.node(`${turnId}-1`, revision);
     expect(failure?.partial).toContain(String(seen.at(-1)?.data.text).trim());

@@ -1,6 +1,6 @@
 import type { Client } from '../support/client';
 import { Deployment, type Process } from '../support/installation';
-import { type Frame, runningTextsOf, textsOf } from '../support/sse';
+import { type Frame, hasText, isText, runningTextsOf, textsOf } from '../support/sse';
 
 const idOfLast = (frames: readonly Frame[]) => frames.findLast(({ id }) => id !== undefined)?.id;
 
@@ -18,6 +18,8 @@ beforeAll(async () => {
 afterAll(() => deployment.close());
 
 const words = Array.from({ length: 60 }, (_, n) => `word${n}`).join(' ');
+/** Characters of the first ten. */
+const tenWords = words.indexOf(' word10');
 const question = `[[sim: slow ms=50]] [[sim: say ${words}]]`;
 
 /** What ran stood in its place, however much of it was piped here before the answer came. */
@@ -32,8 +34,7 @@ describe('a client that leaves, and comes back at another process', () => {
   it('D01: at token 10: the full answer and its usage are stored', async () => {
     const conversationId = await api.conversation();
     const { turnId, frames } = await api.begin(conversationId, question);
-    let deltas = 0;
-    await frames.until(({ event }) => event === 'text.delta' && ++deltas === 10);
+    await frames.until(hasText(tenWords));
     frames.leave();
     const there = api.at(two);
     const turn = await there.ended(conversationId, turnId);
@@ -63,11 +64,11 @@ describe('a turn that another process carries', () => {
   it('D01: is followed there, its running text too, from where it stands', async () => {
     const conversationId = await api.conversation();
     const { turnId, frames: here } = await api.begin(conversationId, question);
-    await here.until('text.delta');
+    await here.until(isText);
     here.leave();
 
     const frames = await (await api.at(two).follow(conversationId, turnId)).rest();
-    expect(frames.filter(({ event }) => event.startsWith('text.')).length).toBeGreaterThan(1);
+    expect(frames.filter(isText).length).toBeGreaterThan(1);
     expectTheWords(frames);
     expect(frames.at(-1)).toMatchObject({ event: 'turn.finished', data: { status: 'completed', answer: words } });
   });
@@ -79,8 +80,8 @@ describe('a turn that another process carries', () => {
     const seen: Frame[] = [];
     for (let left = 0; left < 3; left += 1) {
       const again = await api.at(two).follow(conversationId, turnId, idOfLast(seen));
-      let deltas = 0;
-      seen.push(...(await again.until(({ event }) => event === 'text.delta' && ++deltas === 3)));
+      let texts = 0;
+      seen.push(...(await again.until((frame) => isText(frame) && ++texts === 3)));
       again.leave();
     }
     seen.push(...(await (await api.at(two).follow(conversationId, turnId, idOfLast(seen))).rest()));
@@ -93,7 +94,7 @@ describe('a turn that another process carries', () => {
     const { turnId, frames: here } = await api.begin(conversationId, question);
     here.leave();
     const leaving = await api.at(two).follow(conversationId, turnId);
-    await leaving.until('text.delta');
+    await leaving.until(isText);
     const staying = await api.at(two).follow(conversationId, turnId);
     const seen = [...(await staying.until('text.snapshot'))];
     leaving.leave();
@@ -105,7 +106,7 @@ describe('a turn that another process carries', () => {
   it('is cancelled there: what a person saw here is kept for the audit', async () => {
     const conversationId = await api.conversation();
     const { turnId, frames: here } = await api.begin(conversationId, question);
-    const seen = await here.until('text.delta');
+    const seen = await here.until(isText);
     const { revision } = await api.at(two).cancel(conversationId, turnId);
     const { failure } = await api.at(two).node(`${turnId}-1`, revision);
     expect(failure?.partial).toContain(String(seen.at(-1)?.data.text).trim());
@@ -114,7 +115,7 @@ describe('a turn that another process carries', () => {
   it('shows its running text to nobody without the token of the installation', async () => {
     const conversationId = await api.conversation();
     const { frames: here } = await api.begin(conversationId, question);
-    const { nodeId } = (await here.until('text.delta')).at(-1)?.data as { nodeId: string };
+    const { nodeId } = (await here.until(isText)).at(-1)?.data as { nodeId: string };
     const url = `${one.url}/internal/conversations/${conversationId}/nodes/${nodeId}/text`;
     for (const authorization of ['', 'Bearer wrong', `Bearer ${api.apiKey}`])
       expect((await fetch(url, { headers: { authorization } })).status).toBe(404);

@@ -2,18 +2,19 @@ import { until } from '../support/client';
 import { requested } from '../support/client-requests';
 import { eventsOf } from '../support/installation';
 import { api, deployment, process } from '../support/one-process';
-import { type Frame, runningTextsOf, textsOf } from '../support/sse';
+import { type Frame, hasText, isText, runningTextsOf, textsOf } from '../support/sse';
 
 const words = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ');
+/** Characters of the first ten. */
+const tenWords = words.indexOf(' word10');
 const idsOf = (frames: readonly Frame[]) => frames.flatMap(({ id }) => (id === undefined ? [] : [id]));
 const inOrder = (id: string) => id.split('.').map(Number) as [number, number];
 
 describe('a client that leaves', () => {
   it('D01: at token 10: the whole answer and its usage are stored', async () => {
     const conversationId = await api.conversation();
-    const { turnId, frames } = await api.begin(conversationId, `[[sim: slow ms=5]] [[sim: say ${words}]]`);
-    let deltas = 0;
-    await frames.until(({ event }) => event === 'text.delta' && ++deltas === 10);
+    const { turnId, frames } = await api.begin(conversationId, `[[sim: slow ms=20]] [[sim: say ${words}]]`);
+    await frames.until(hasText(tenWords));
     frames.leave();
 
     const turn = await api.ended(conversationId, turnId);
@@ -134,7 +135,7 @@ describe('cancelling', () => {
   it('while text streams: what arrived is neither an answer nor context', async () => {
     const conversationId = await api.conversation();
     const { turnId, frames } = await api.begin(conversationId, `[[sim: slow ms=20]] [[sim: say ${words}]]`);
-    await frames.until('text.delta');
+    await frames.until(isText);
     await api.cancel(conversationId, turnId);
     const ending = (await frames.rest()).at(-1);
     expect(ending).toMatchObject({ event: 'turn.finished', data: { status: 'cancelled', answer: null } });

@@ -66,6 +66,19 @@ async function* framesIn({ body }: Response): AsyncGenerator<Frame> {
   }
 }
 
+/** Running text: what was said before anybody listened comes as one snapshot, and the rest as deltas. */
+export const isText = ({ event }: Frame): boolean => event.startsWith('text.');
+
+/** Whether so many characters of the one text that runs have come. */
+export function hasText(characters: number): (frame: Frame) => boolean {
+  let came = 0;
+  return ({ event, data }) => {
+    if (event === 'text.snapshot') came = data.text.length;
+    if (event === 'text.delta') came += data.text.length;
+    return came >= characters;
+  };
+}
+
 /** What a person who reads along has on the screen for each node: a snapshot begins anew, a delta goes on, and a node that succeeded has all. */
 export function textsOf(frames: readonly Frame[]): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
@@ -79,5 +92,5 @@ export function textsOf(frames: readonly Frame[]): ReadonlyMap<string, string> {
 
 /** The same while the text runs: it may lack what was said while nobody listened, or just before the end. */
 export const runningTextsOf = (frames: readonly Frame[]): readonly string[] => [
-  ...textsOf(frames.filter(({ event }) => event.startsWith('text.'))).values(),
+  ...textsOf(frames.filter(isText)).values(),
 ];
