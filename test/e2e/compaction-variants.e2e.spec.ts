@@ -206,6 +206,22 @@ describe('a compaction by the policy', () => {
     ]);
   });
 
+  it('is what the version of a question wants, whatever was enough for the one before', async () => {
+    const { assistantId } = await api.assistant({ model: small, compaction: { at: 0.9, instruction: SUMMARISE } });
+    const { conversationId } = await api.start({ assistantId });
+    await api.assistant({ assistantId, model: small, compaction: { at: 0.3, instruction: SUMMARISE } });
+    const first = await api.ask(conversationId, `${words('one', 700)} ${say('first')}`, { assistantVersion: 1 });
+    const turn = await api.ask(conversationId, say('on'), { assistantVersion: 2 });
+    expect((await compactions(conversationId, turn.revision))[0]).toMatchObject({
+      status: 'succeeded',
+      origin: first.head,
+    });
+    expect(requested((await replayOf(turn)).body).questions).toEqual([
+      expect.stringContaining('likes blue'),
+      say('on'),
+    ]);
+  });
+
   it('that one process makes is waited for by a question to another', async () => {
     const other = await deployment.start();
     const instruction = `Summarise. [[sim: stall ms=700 after=0]] ${say('in short')}`;

@@ -22,9 +22,10 @@ export interface ContextPolicyOptions {
   readonly waitMs: number;
 }
 
-/** What was seen at a head: nothing is due there before a question of at least so many tokens. */
+/** What was seen at a head: by what this version of the assistant wants, nothing is due there before a question of at least so many tokens. */
 interface Settled {
   readonly head: NodeId | null;
+  readonly assistantVersion: number;
   readonly room: number;
 }
 
@@ -47,17 +48,20 @@ export class ContextPolicy {
   async beforeTurn(conversation: ConversationIdentity, command: StartTurn): Promise<void> {
     const { conversationId, tenantId } = conversation;
     const { writer, waitMs } = this.options;
+    const bound = sleep(waitMs, undefined, { ref: false });
+    // It was begun for another question, or for none: what it leaves may be more than this one has room for.
+    await Promise.race([this.running.get(conversationId), bound]);
     if (!this.running.has(conversationId)) {
       if ((await this.wanted(conversation, command.assistantVersion)).upkeep.length === 0) return;
       // Another process may have carried the turn before.
       await writer.read(conversationId, tenantId);
       const more = estimatingCounter().text(command.question);
-      if (this.isSettled(conversationId, more)) return;
+      if (this.isSettled(conversationId, command.assistantVersion, more)) return;
       // A repeated command, or one that is refused, is no reason to do anything.
       if (await writer.judge(conversation, command)) return;
       this.begin(conversation, command.assistantVersion, more);
     }
-    await Promise.race([this.running.get(conversationId), sleep(waitMs, undefined, { ref: false })]);
+    await Promise.race([this.running.get(conversationId), bound]);
   }
 
   /** For a turn whose request is too large: whether a summary of what was said before it was tried, so that the request may be tried again. */
@@ -87,12 +91,13 @@ export class ContextPolicy {
     const head = this.headOf(conversationId);
     let room = Infinity;
     for (const one of upkeep) room = Math.min(room, await one.keep(conversation, definition, more));
-    if (head !== undefined) this.settled.set(conversationId, { head, room });
+    if (head !== undefined) this.settled.set(conversationId, { head, assistantVersion, room });
   }
 
-  private isSettled(conversationId: string, more: number): boolean {
+  private isSettled(conversationId: string, assistantVersion: number, more: number): boolean {
     const settled = this.settled.get(conversationId);
-    return settled !== undefined && settled.head === this.headOf(conversationId) && more < settled.room;
+    if (settled?.assistantVersion !== assistantVersion || settled.head !== this.headOf(conversationId)) return false;
+    return more < settled.room;
   }
 
   private headOf(conversationId: string): NodeId | null | undefined {
