@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Client, Frame, Turn } from './client';
 
@@ -63,9 +64,11 @@ export class AskedTurn {
   async attempt(client: Client, signal?: AbortSignal): Promise<void> {
     if (!this.wishes.stream) return this.asJson(client, signal);
     const beside: Promise<void>[] = [];
+    const over = new AbortController();
     try {
-      await this.asFrames(client, beside, signal);
+      await this.asFrames(client, beside, over.signal, signal);
     } finally {
+      over.abort();
       const contradiction = (await Promise.allSettled(beside)).find(({ status }) => status === 'rejected');
       if (contradiction?.status === 'rejected') throw contradiction.reason;
     }
@@ -78,7 +81,12 @@ export class AskedTurn {
     await this.asJson(client);
   }
 
-  private async asFrames(client: Client, beside: Promise<void>[], signal?: AbortSignal): Promise<void> {
+  private async asFrames(
+    client: Client,
+    beside: Promise<void>[],
+    over: AbortSignal,
+    signal?: AbortSignal,
+  ): Promise<void> {
     let at = 0;
     for await (const frame of client.stream('POST', this.path, this.body, {
       key: this.key,
@@ -89,7 +97,7 @@ export class AskedTurn {
       this.hear(frame, at);
       at += 1;
       if (frame.event === 'turn.started') beside.push(this.cancelSoon(client));
-      if (frame.event === 'approval.requested') beside.push(this.decide(client, frame));
+      if (frame.event === 'approval.requested') beside.push(this.decide(client, frame, over));
       if (frame.event === 'turn.finished') this.turn = frame.data as unknown as Turn;
     }
   }
@@ -126,13 +134,15 @@ export class AskedTurn {
     this.cancelled = reply.body;
   }
 
-  private async decide(client: Client, { data }: Frame): Promise<void> {
+  /** Until it is taken, or the stream is over that asked for it: while that is open nobody else decides. */
+  private async decide(client: Client, { data }: Frame, over: AbortSignal): Promise<void> {
     const { toolCallId, argumentsDigest } = data;
     const path = `/v1/conversations/${this.conversationId}/approvals/${String(toolCallId)}`;
     const body = { decision: this.wishes.decision ?? 'reject', argumentsDigest };
-    const reply = await client
-      .post<Turn>(path, body, { key: `${this.decisionKey}-${String(toolCallId)}` })
-      .catch(() => undefined);
+    const key = `${this.decisionKey}-${String(toolCallId)}`;
+    const send = () => client.post<Turn>(path, body, { key }).catch(() => undefined);
+    let reply = await send();
+    for (; (!reply || reply.status === 503) && !over.aborted; reply = await send()) await sleep(20);
     if (reply?.status !== 200) return;
     if (this.decided && !isDeepStrictEqual(reply.body, this.decided)) throw this.lost(this.decided, reply.body);
     this.decided = reply.body;
