@@ -36,8 +36,8 @@ export class Table<V> implements Iterable<readonly [string, V]> {
   }
 
   /** In no particular order. */
-  *[Symbol.iterator](): Iterator<readonly [string, V]> {
-    yield* entriesOf(this.root);
+  [Symbol.iterator](): Iterator<readonly [string, V]> {
+    return entriesOf(this.root).values();
   }
 
   toJSON(): (readonly [string, V])[] {
@@ -75,11 +75,13 @@ function merge<V>(old: Leaf<V>, { hash, entries }: Leaf<V>): Leaf<V> {
   return { hash, entries: [...old.entries.filter(([key]) => key !== entries[0]?.[0]), ...entries] };
 }
 
-function* entriesOf<V>(branch: Branch<V>): Iterable<Entry<V>> {
+/** Into one list: handing each entry up through a generator for each level takes several times as long. */
+function entriesOf<V>(branch: Branch<V>, into: Entry<V>[] = []): readonly Entry<V>[] {
   for (const slot of branch) {
-    if (isBranch(slot)) yield* entriesOf(slot);
-    else if (slot) yield* slot.entries;
+    if (isBranch(slot)) entriesOf(slot, into);
+    else if (slot) into.push(...slot.entries);
   }
+  return into;
 }
 
 /** FNV-1a over UTF-16 units, with a last mix so that ids that differ in one digit spread over the first levels. */

@@ -195,7 +195,7 @@ export class Assembly {
     const { rendered, folds, summaries, leftOut } = fit;
     if (rendered.unpaired) this.options.onUnpaired(nodeId, rendered.unpaired);
     const body = requestBody(rendered, provider.name, this.options.maxRequestBytes);
-    const placed = await paths.placed(held, path);
+    const placed = await paths.placed(held, path, (owner) => state.nodes.get(owner)?.requestedAt);
     const base = placed && { nodeId: path.at(-1)?.nodeId ?? '', placed };
     const plan = planManifest(nodeId, rendered, base, await paths.milestone(held, path, summaries.length > 0));
     const { head, messages, tail } = rendered;

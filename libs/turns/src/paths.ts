@@ -14,7 +14,7 @@ import {
   type SegmentPlace,
   type StoredRequest,
 } from '@palimpsest/context';
-import type { ConversationSource, NodeId } from '@palimpsest/conversation';
+import type { ConversationSource, EventOf, NodeId } from '@palimpsest/conversation';
 import {
   type ConversationLog,
   type ConversationRecord,
@@ -50,6 +50,9 @@ export interface PathWanted {
 
 /** A node's request, and in whose stream it stands where that is another conversation's. */
 type RequestAt = Pick<NodeRecord, 'request' | 'stream'>;
+
+/** The revision of a request in the conversation's own stream; undefined where that is not known, or it stands in another. */
+type RequestedAt = (nodeId: NodeId) => number | undefined;
 
 const REQUESTS_HELD = 4;
 /** Of a conversation of which nothing is held yet. */
@@ -119,12 +122,11 @@ export class Paths {
     const missing = nodeIds.filter((nodeId) => !held.fold.node(nodeId));
     if (missing.length === 0) return;
     const places = [...(await this.tree.requests(missing)).values()];
-    for (const id of new Set(places.map(({ conversationId }) => conversationId))) {
-      const own = places.filter(({ conversationId }) => conversationId === id);
-      const revisions = own.flatMap(({ revision, ended }) => (ended === null ? [revision] : [revision, ended]));
-      const stream = id === held.conversationId ? undefined : conversationStream(id);
-      for (const event of await this.log.at(id, revisions)) held.fold.put(event, stream);
-    }
+    const rows = places.map(({ conversationId: conversation_id, revision, ended }) => ({
+      conversation_id,
+      revisions: ended === null ? [revision] : [revision, ended],
+    }));
+    await this.readEvents(held.fold, held.conversationId, rows);
   }
 
   /** Reads how turns began, at these revisions of the conversation's own stream, and nothing of what they sent. */
@@ -162,8 +164,12 @@ export class Paths {
     return undefined;
   }
 
-  /** The request of a path's last node as it was placed, root first; null for no node. */
-  async placed(held: HeldPaths, path: readonly NodeRecord[]): Promise<readonly PlacedSegment[] | null> {
+  /** The request of a path's last node as it was placed, root first; null for no node. `requestedAt`: where requests stand, as far as the caller knows. */
+  async placed(
+    held: HeldPaths,
+    path: readonly NodeRecord[],
+    requestedAt: RequestedAt = () => undefined,
+  ): Promise<readonly PlacedSegment[] | null> {
     const last = path.at(-1);
     if (!last) return null;
     const known = held.placed.get(last.nodeId);
@@ -173,7 +179,7 @@ export class Paths {
     // Of what a compaction sent nothing stands in later requests but the parts in front of and behind all messages.
     const wanted = (at: number) => last.kind !== 'compaction' || at < 2 || at === places.length - 1;
     const owners = places.flatMap(({ owner }, at) => (wanted(at) && !requests.has(owner) ? [owner] : []));
-    await this.readRequests(held, [...new Set(owners)], requests);
+    await this.readRequests(held, [...new Set(owners)], requests, requestedAt);
     const segments: PlacedSegment[] = [];
     for (const [at, { owner, index }] of places.entries()) {
       if (!wanted(at)) {
@@ -228,6 +234,7 @@ export class Paths {
     held: HeldPaths,
     nodeIds: readonly NodeId[],
     requests: Map<string, RequestAt>,
+    requestedAt: RequestedAt = () => undefined,
   ): Promise<void> {
     for (const nodeId of nodeIds) {
       const node = held.fold.node(nodeId);
@@ -236,29 +243,34 @@ export class Paths {
     }
     const missing = nodeIds.filter((nodeId) => !requests.has(nodeId));
     if (missing.length === 0) return;
-    const places = [...(await this.tree.requests(missing)).values()];
-    const rows = places.map(({ conversationId: conversation_id, revision }) => ({
-      conversation_id,
-      revisions: [revision],
-    }));
-    for (const [nodeId, request] of await this.requestsAt(held.conversationId, rows)) requests.set(nodeId, request);
+    const own: NodeEvents[] = [];
+    const elsewhere: string[] = [];
+    for (const nodeId of missing) {
+      const revision = requestedAt(nodeId);
+      if (revision === undefined) elsewhere.push(nodeId);
+      else own.push({ conversation_id: held.conversationId, revisions: [BigInt(revision)] });
+    }
+    const places = elsewhere.length > 0 ? [...(await this.tree.requests(elsewhere)).values()] : [];
+    const rows = places.map(({ conversationId: id, revision }) => ({ conversation_id: id, revisions: [revision] }));
+    for (const { event, stream } of await this.eventsAt(held.conversationId, [...own, ...rows]))
+      if (event.type === 'CallRequested') requests.set(event.data.nodeId, requestIn(event, stream));
     const unknown = missing.find((nodeId) => !requests.has(nodeId));
     if (unknown !== undefined)
       throw new Error(`The request of ${unknown} is copied from, and neither the stream's end nor the tree has it.`);
   }
 
-  private async requestsAt(
+  /** The events of these nodes, with the stream of each that is another conversation's. */
+  private async eventsAt(
     conversationId: string,
     rows: readonly NodeEvents[],
-  ): Promise<readonly (readonly [nodeId: string, RequestAt])[]> {
-    const found: [string, RequestAt][] = [];
-    for (const { conversationId: id, revisions } of eventsOfNodes(rows)) {
-      const stream = id === conversationId ? undefined : conversationStream(id);
-      for (const { type, data, content } of await this.log.at(id, revisions))
-        if (type === 'CallRequested')
-          found.push([data.nodeId, { request: content as StoredRequest, ...(stream && { stream }) }]);
-    }
-    return found;
+  ): Promise<readonly { readonly event: ConversationRecord; readonly stream?: string }[]> {
+    const found = await Promise.all(
+      eventsOfNodes(rows).map(async ({ conversationId: id, revisions }) => {
+        const of = id === conversationId ? {} : { stream: conversationStream(id) };
+        return (await this.log.at(id, revisions)).map((event) => ({ event, ...of }));
+      }),
+    );
+    return found.flat();
   }
 
   private async begin({ conversationId, nodeId, revision, turnStartedAt }: PathWanted): Promise<HeldPaths> {
@@ -309,24 +321,27 @@ export class Paths {
       row.summaries.filter((_, at) => !fold.node(row.segments[at]?.summary ?? '')),
     );
     const root = path[0]?.node_id;
-    const copied = fresh
-      .filter(({ node_id, segments }) => covered.has(node_id) && (segments.length > 0 || node_id === root))
-      .map(({ conversation_id, requested_revision }) => ({ conversation_id, revisions: [requested_revision] }));
-    const [alone] = await Promise.all([
-      this.requestsAt(conversationId, copied),
-      this.readEvents(fold, conversationId, [...wanted, ...summaries]),
-    ]);
-    for (const [id, request] of alone) requests.set(id, request);
+    const copied = new Map(
+      fresh
+        .filter(({ node_id, segments }) => covered.has(node_id) && (segments.length > 0 || node_id === root))
+        .map((row) => [row.node_id, { ...row, revisions: [row.requested_revision] }]),
+    );
+    for (const { event, stream } of await this.eventsAt(conversationId, [
+      ...wanted,
+      ...summaries,
+      ...copied.values(),
+    ])) {
+      if (event.type === 'CallRequested' && copied.has(event.data.nodeId))
+        requests.set(event.data.nodeId, requestIn(event, stream));
+      else fold.put(event, stream);
+    }
     for (const row of fresh) if (covered.has(row.node_id)) fold.outline(placeOf(row));
     for (const { stream, events } of behind) for (const event of events) fold.put(event, stream);
     return revision;
   }
 
   private async readEvents(fold: PathFold, conversationId: string, rows: readonly NodeEvents[]): Promise<void> {
-    for (const { conversationId: id, revisions } of eventsOfNodes(rows)) {
-      const stream = id === conversationId ? undefined : conversationStream(id);
-      for (const event of await this.log.at(id, revisions)) fold.put(event, stream);
-    }
+    for (const { event, stream } of await this.eventsAt(conversationId, rows)) fold.put(event, stream);
   }
 
   /** Of the conversations from which this one grows, the farthest first: what their streams hold up to there and the tree does not. */
@@ -350,6 +365,11 @@ export class Paths {
     }
   }
 }
+
+const requestIn = ({ content }: EventOf<'CallRequested'>, stream: string | undefined): RequestAt => ({
+  request: content as StoredRequest,
+  ...(stream !== undefined && { stream }),
+});
 
 /** The requests of a path, as far as they were read. */
 const requestsOf = (path: readonly NodeRecord[]): Map<string, RequestAt> =>
