@@ -66,6 +66,8 @@ export interface Step {
   readonly make: () => State;
 }
 
+export type AddStep = (what: Step['what'], reliable: boolean, make: Step['make']) => void;
+
 export interface Choice {
   readonly out?: Chosen;
   readonly planned?: Task;

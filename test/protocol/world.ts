@@ -1,5 +1,6 @@
 import type { ActiveConversation } from '@palimpsest/conversation';
 import { agree } from './agree';
+import { leaseSteps } from './lease-steps';
 import { demand, EMPTY, judge, type Verdict } from './judge';
 import { answerTo, type Asked, type Chosen, folded, Rules, viewOf } from './rules';
 import type { Scenario } from './scenarios';
@@ -12,6 +13,7 @@ import {
   type Task,
   type NewTask,
   type State,
+  type AddStep,
   type Step,
   type Choice,
   asTask,
@@ -247,11 +249,7 @@ export class World {
     return this.plan(after, task, asTask({ ...task, kind: 'toolEnded' }));
   }
 
-  private taskSteps(
-    s: State,
-    task: Task,
-    step: (what: Step['what'], reliable: boolean, make: Step['make']) => void,
-  ): void {
+  private taskSteps(s: State, task: Task, step: AddStep): void {
     const { p, kind, intent } = task;
     if (kind === 'lease')
       return step(
@@ -300,9 +298,9 @@ export class World {
 
   successors(s: State): Step[] {
     const steps: Step[] = [];
-    const step = (what: Step['what'], reliable: boolean, make: Step['make']) => steps.push({ what, reliable, make });
+    const step: AddStep = (what, reliable, make) => void steps.push({ what, reliable, make });
     for (const p of ['A', 'B'] as const) this.processSteps(s, p, step);
-    this.leaseSteps(s, step);
+    leaseSteps(s, step);
     for (const late of s.flight) {
       const arrives = () =>
         this.grow({ ...s, flight: s.flight.filter((it) => it !== late) }, this.store(s.log, late) ?? s.log);
@@ -311,11 +309,7 @@ export class World {
     return steps;
   }
 
-  private processSteps(
-    s: State,
-    p: Process,
-    step: (what: Step['what'], reliable: boolean, make: Step['make']) => void,
-  ) {
+  private processSteps(s: State, p: Process, step: AddStep) {
     const { turn, awaiting, queue } = s.log.view;
     const { name, up } = s.procs[p];
     const set = (base: State, change: Partial<State['procs'][Process]>): State => ({
@@ -383,24 +377,6 @@ export class World {
         () => `${p} FREEZES`,
         false,
         () => set(spend(s, 'freeze'), { up: 'frozen' }),
-      );
-  }
-
-  private leaseSteps(s: State, step: (what: Step['what'], reliable: boolean, make: Step['make']) => void): void {
-    const carrier = s.log.view.turn?.carrier;
-    if (!carrier || s.lapsed || s.leaseless === carrier) return;
-    const lives = Object.values(s.procs).some(({ name, up }) => up === 'up' && carrier.split('@')[0] === name);
-    if (!lives)
-      step(
-        () => `the lease of ${carrier} lapses`,
-        true,
-        () => ({ ...s, lapsed: true }),
-      );
-    else if (s.budget.lapse)
-      step(
-        () => `the lease of ${carrier} lapses, and it lives`,
-        false,
-        () => ({ ...spend(s, 'lapse'), lapsed: true }),
       );
   }
 }
